@@ -1,7 +1,7 @@
 //! Verdicts on the shipped models, and on the public corpus where `PALISADE_CORPUS` says where it is.
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use palisade::cli::confirm_check;
+use palisade::questions::{About, confirm};
 use palisade::program::{Copies, Program};
 use palisade::robustness::{CheckOptions, check};
 use palisade::syntax::{self, Format};
@@ -39,7 +39,7 @@ fn bench_files(criterion: &mut Criterion, group: &str, files: &[PathBuf], any: b
         let options = CheckOptions { all: !any, ..CheckOptions::default() };
         let name = path.file_stem().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         if let Ok(checked) = check(&program, &options)
-            && let Some(Err(failure)) = confirm_check(&program, &checked)
+            && let Some(Err(failure)) = confirm(&About::new(&program), &checked)
         {
             panic!("{name}: {failure}");
         }

@@ -1,7 +1,7 @@
 //! Verdicts on programs of events and tasks: the shipped models, families that grow, and the published examples where `PALISADE_CORPUS` says where they are.
 
 use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main, measurement::WallTime};
-use palisade::cli::{confirm_concurrency, confirm_tasks};
+use palisade::questions::{About, confirm};
 use palisade::concurrency::{ConcurrencyOptions, check};
 use palisade::limits::Limits;
 use palisade::program::{Copies, Posts, Program, SourceText};
@@ -80,7 +80,7 @@ fn office(guarded: bool) -> Program {
 fn concurrency(group: &mut BenchmarkGroup<'_, WallTime>, name: &str, program: &Program) {
     let options = ConcurrencyOptions { values: VALUES, ..ConcurrencyOptions::default() };
     let checked = check(program, &options).expect("no value grows");
-    if let Some(Err(failure)) = confirm_concurrency(program, &checked.verdict) {
+    if let Some(Err(failure)) = confirm(&About::new(program), &checked) {
         panic!("{name}: {failure}");
     }
     group.bench_function(name, |bencher| bencher.iter(|| black_box(check(black_box(program), &options)).is_ok()));
@@ -89,7 +89,7 @@ fn concurrency(group: &mut BenchmarkGroup<'_, WallTime>, name: &str, program: &P
 /// Measures the verdict about TSO, whose evidence is checked first. Some programs leave their domain when events occur more often than is written.
 fn tso(group: &mut BenchmarkGroup<'_, WallTime>, name: &str, program: &Program) {
     let Ok(checked) = check_tasks(program, VALUES, &Limits::none()) else { return };
-    if let Some(Err(failure)) = confirm_tasks(program, &checked) {
+    if let Some(Err(failure)) = confirm(&About::new(program), &checked) {
         panic!("{name}: {failure}");
     }
     let ask = || check_tasks(black_box(program), VALUES, &Limits::none());

@@ -76,6 +76,8 @@
 #[cfg(feature = "cli")]
 pub mod cli;
 
+pub mod questions;
+
 pub use palisade_concurrency as concurrency;
 pub use palisade_coverability as coverability;
 pub use palisade_engine::{compilations, fences, properties, robustness};

@@ -7,6 +7,7 @@ use crate::limits::Limits;
 use crate::program::{
     CopiesOverride, DomainOverride, OverrideError, Posts, Program, Role, SourceText, Thread, ThreadId,
 };
+use crate::questions::About;
 use crate::report::context::Context;
 use crate::report::documents;
 use crate::semantics::Question;
@@ -270,13 +271,24 @@ impl Loaded {
         ProgramSubject::of(program, self.format.name(), &self.changed)
     }
 
+    /// What questions about the program are about.
+    pub(super) fn about(&self) -> About<'_> {
+        let (program, condition) = (&self.program, self.question.as_ref());
+        About { program, condition, format: self.format, changed: &self.changed }
+    }
+
     /// The warnings as text for standard error; nothing when the user wants JSON or quiet.
     pub fn warnings_text(&self, shared: &SharedOptions) -> String {
+        self.rendered(&self.warnings, shared)
+    }
+
+    /// Warnings about the program as text for standard error; nothing when the user wants JSON or quiet.
+    pub(super) fn rendered(&self, warnings: &[Diagnostic], shared: &SharedOptions) -> String {
         if shared.json || shared.quiet {
             return String::new();
         }
         let colour = shared.colours_stderr();
-        self.warnings.iter().map(|warning| syntax::render(warning, &self.program.source, colour)).collect()
+        warnings.iter().map(|warning| syntax::render(warning, &self.program.source, colour)).collect()
     }
 
     /// Prints the warnings to standard error, unless the user wants JSON or quiet.

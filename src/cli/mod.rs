@@ -1,8 +1,8 @@
 //! The command line: one file per subcommand, options they share, exit status.
 
+mod answers;
 mod batch;
 mod bench;
-mod breaks;
 #[cfg(feature = "machine")]
 mod cargo;
 mod check;
@@ -29,23 +29,20 @@ mod output;
 mod outputs;
 mod prove;
 mod proved;
-mod queue;
-mod queued;
 mod schema;
 mod simulate;
 mod subcommand;
 mod usage;
 mod verify;
 mod witness;
+mod words;
 
 use clap::{Args, FromArgMatches};
 use subcommand::Subcommand;
 
 #[cfg(feature = "machine")]
 pub use cargo::cargo;
-pub use confirm::{
-    confirm_answer, confirm_check, confirm_concurrency, confirm_proof, confirm_pso, confirm_races, confirm_tasks,
-};
+pub use confirm::confirm_net;
 pub use exit::Exit;
 pub use load::{Loaded, ProgramOptions, print_input_error};
 pub use options::SharedOptions;
@@ -55,9 +52,10 @@ pub use output::{print_document, print_line, print_text};
 fn subcommands() -> [Subcommand; 17] {
     [
         Subcommand::new("bench", "Compare strategies and other tools on many nets", bench::run),
-        Subcommand::new("check", "Decide whether programs are robust", check::run).on_workers(),
+        Subcommand::new("check", "Answer all questions about programs: their properties, and robustness", check::run)
+            .on_workers(),
         Subcommand::new("cover", "Decide whether a target of a Petri net can be covered", cover::run),
-        Subcommand::new("prove", "Prove the properties of programs under a memory model", prove::run).on_workers(),
+        Subcommand::new("prove", "Short for `check --ask properties`", prove::run).on_workers(),
         Subcommand::new("witness", "Show the violation of a program that is not robust", witness::run).on_workers(),
         Subcommand::new("net", "Write the Petri net of one attack", net::run),
         Subcommand::new("fences", "Find the cheapest fences that make a program robust", fences::run).on_workers(),

@@ -2,15 +2,14 @@
 //!
 //! No other file of these tests may ask the engine itself; `architecture.rs` holds them to that.
 
-use palisade::cli::{
-    confirm_answer, confirm_check, confirm_concurrency, confirm_proof, confirm_pso, confirm_races, confirm_tasks,
-};
+use palisade::cli::confirm_net;
 use palisade::concurrency::{ConcurrencyCheck, ConcurrencyOptions};
 use palisade::coverability::{Answer, Options};
 use palisade::limits::Limits;
 use palisade::net::Problem;
 use palisade::program::{Posts, Program};
 use palisade::properties::races::{RaceOptions, Races};
+use palisade::questions::{About, confirm};
 use palisade::properties::{Proof, ProveOptions};
 use palisade::robustness::{Check, CheckOptions, Fault, PsoCheck, TaskCheck};
 use palisade::semantics::{Model, Question};
@@ -18,7 +17,7 @@ use palisade::semantics::{Model, Question};
 /// Decides a program; panics when the evidence for the verdict is rejected.
 pub(crate) fn check<'p>(program: &'p Program, options: &CheckOptions) -> Result<Check<'p>, Fault> {
     let checked = unconfirmed_check(program, options)?;
-    if let Some(Err(failure)) = confirm_check(program, &checked) {
+    if let Some(Err(failure)) = confirm(&About::new(program), &checked) {
         panic!("{:?}: {failure}\n{program:?}", checked.verdict);
     }
     Ok(checked)
@@ -32,7 +31,7 @@ pub(crate) fn unconfirmed_check<'p>(program: &'p Program, options: &CheckOptions
 /// Decides robustness against concurrency; panics when the evidence for the verdict is rejected.
 pub(crate) fn check_concurrency(program: &Program, options: &ConcurrencyOptions) -> Result<ConcurrencyCheck, Fault> {
     let checked = palisade::concurrency::check(program, options)?;
-    if let Some(Err(failure)) = confirm_concurrency(program, &checked.verdict) {
+    if let Some(Err(failure)) = confirm(&About::new(program), &checked) {
         panic!("{failure}\n{checked:?}\n{program:?}");
     }
     Ok(checked)
@@ -41,7 +40,7 @@ pub(crate) fn check_concurrency(program: &Program, options: &ConcurrencyOptions)
 /// Decides an event-driven program's robustness against TSO; panics when the evidence for the verdict is rejected.
 pub(crate) fn check_tasks(program: &Program, values: usize) -> Result<TaskCheck, Fault> {
     let checked = palisade::robustness::check_tasks(program, values, &Limits::none())?;
-    if let Some(Err(failure)) = confirm_tasks(program, &checked) {
+    if let Some(Err(failure)) = confirm(&About::new(program), &checked) {
         panic!("{failure}\n{checked:?}\n{program:?}");
     }
     Ok(checked)
@@ -50,7 +49,7 @@ pub(crate) fn check_tasks(program: &Program, values: usize) -> Result<TaskCheck,
 /// Decides a program's robustness against PSO; panics when the evidence for the verdict is rejected.
 pub(crate) fn check_pso(program: &Program, values: usize) -> Result<PsoCheck, Fault> {
     let checked = palisade::robustness::check_pso(program, values, &Limits::none())?;
-    if let Some(Err(failure)) = confirm_pso(program, &checked) {
+    if let Some(Err(failure)) = confirm(&About::new(program), &checked) {
         panic!("{:?}: {failure}\n{program:?}", checked.verdict);
     }
     Ok(checked)
@@ -59,7 +58,7 @@ pub(crate) fn check_pso(program: &Program, values: usize) -> Result<PsoCheck, Fa
 /// Answers the targets of a program; panics when the evidence for an answer is rejected.
 pub(crate) fn prove(program: &Program, question: Option<&Question>, options: &ProveOptions) -> Result<Proof, Fault> {
     let proof = palisade::properties::prove(program, question, options)?;
-    if let Some(Err(failure)) = confirm_proof(program, question, &proof) {
+    if let Some(Err(failure)) = confirm(&About::new(program).with_condition(question), &proof) {
         panic!("{failure}\n{proof:?}\n{program:?}");
     }
     Ok(proof)
@@ -71,7 +70,7 @@ pub(crate) fn prove_events(program: &Program, threads: &Program, options: &Prove
     if program.posts == Posts::Plain && options.model == Model::Tso {
         palisade::properties::carry_over(&mut proof, program, options)?;
     }
-    if let Some(Err(failure)) = confirm_proof(program, None, &proof) {
+    if let Some(Err(failure)) = confirm(&About::new(program), &proof) {
         panic!("{failure}\n{proof:?}\n{program:?}");
     }
     Ok(proof)
@@ -80,7 +79,7 @@ pub(crate) fn prove_events(program: &Program, threads: &Program, options: &Prove
 /// Decides whether a program has a triangular race; panics when the evidence for the answer is rejected.
 pub(crate) fn races(program: &Program, options: &RaceOptions) -> Result<Races, Fault> {
     let races = palisade::properties::races::races(program, options)?;
-    if let Some(Err(failure)) = confirm_races(program, &races) {
+    if let Some(Err(failure)) = confirm(&About::new(program), &races) {
         panic!("{:?}: {failure}\n{program:?}", races.verdict);
     }
     Ok(races)
@@ -89,7 +88,7 @@ pub(crate) fn races(program: &Program, options: &RaceOptions) -> Result<Races, F
 /// Answers a net problem; panics when the evidence for the answer is rejected.
 pub(crate) fn solve(problem: &Problem, options: &Options) -> Answer {
     let answer = palisade::coverability::solve(problem, options);
-    if let Some(Err(failure)) = confirm_answer(problem, &answer.outcome) {
+    if let Some(Err(failure)) = confirm_net(problem, &answer.outcome) {
         panic!("{}: {failure}\n{problem:?}", answer.strategy);
     }
     answer

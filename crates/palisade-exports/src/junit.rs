@@ -2,8 +2,9 @@
 //!
 //! The form is that of `junit-10.xsd` of Jenkins' xUnit plugin.
 
-use super::findings::{Answer, Finding, Kind, Rule};
+use super::findings::{Answer, Finding, Kind};
 use palisade_model::text::escaped;
+use palisade_report::account::Rule;
 use std::fmt::Write;
 
 /// The results of a command.
@@ -29,7 +30,7 @@ struct Counts {
 impl Counts {
     fn of(answers: &[Answer]) -> Self {
         let cases = || answers.iter().flat_map(cases);
-        let failed = |finding: &&Finding| finding.kind == Kind::Fail && finding.rule != Rule::Refused;
+        let failed = |finding: &&Finding| finding.kind == Kind::Fail && finding.rule != Rule::REFUSED;
         let passed = cases().filter(|finding| finding.kind == Kind::Pass).count();
         let failures = cases().filter(failed).count();
         Self { cases: cases().count(), failures, errors: cases().count() - passed - failures }
@@ -68,10 +69,11 @@ fn suite(out: &mut String, answer: &Answer) {
 
 /// What stands in a case that does not pass.
 fn element(finding: &Finding) -> Option<&'static str> {
-    match (finding.kind, finding.rule) {
-        (Kind::Pass, _) => None,
-        (Kind::Open, _) | (Kind::Fail, Rule::Refused) => Some("error"),
-        (Kind::Fail, _) => Some("failure"),
+    match finding.kind {
+        Kind::Pass => None,
+        Kind::Open => Some("error"),
+        Kind::Fail if finding.rule == Rule::REFUSED => Some("error"),
+        Kind::Fail => Some("failure"),
     }
 }
 
@@ -102,7 +104,7 @@ mod tests {
 
     #[test]
     fn cases_fail_pass_and_end_without_an_answer() {
-        let finding = |kind, rule| Finding::new(rule, kind, "a < b & \u{1}").answering("robust");
+        let finding = |kind, rule: &'static Rule| Finding::new(rule, kind, "a < b & \u{1}").answering("robust");
         let answer = |file: &str, findings| Answer {
             file: file.to_owned(),
             seconds: 0.25,
@@ -111,9 +113,9 @@ mod tests {
             page: None,
         };
         let answers = [
-            answer("a.pal", vec![finding(Kind::Fail, Rule::NotRobust)]),
-            answer("b.pal", vec![finding(Kind::Pass, Rule::NotRobust), finding(Kind::Open, Rule::PropertyViolated)]),
-            answer("c.pal", vec![finding(Kind::Fail, Rule::Refused), Finding::new(Rule::Doubtful, Kind::Fail, "odd")]),
+            answer("a.pal", vec![finding(Kind::Fail, Rule::NOT_ROBUST)]),
+            answer("b.pal", vec![finding(Kind::Pass, Rule::NOT_ROBUST), finding(Kind::Open, Rule::PROPERTY_VIOLATED)]),
+            answer("c.pal", vec![finding(Kind::Fail, Rule::REFUSED), Finding::new(Rule::DOUBTFUL, Kind::Fail, "odd")]),
         ];
         let text = junit("check", &answers);
         let document = roxmltree::Document::parse(&text).expect("it is XML");

@@ -1,6 +1,7 @@
 //! A computation for people, a row per step with a column per thread copy and per store buffer.
 
 use super::source_place;
+use palisade_engine::properties::Violation;
 use palisade_model::program::{Action, Instruction, Program, Value};
 use palisade_semantics::{CopyId, Effect, Event, Instance, State, StepKind, ThreadState};
 use palisade_syntax::expression_text;
@@ -23,7 +24,14 @@ pub struct ComputationReport<'a> {
     pub marks_delayed: bool,
 }
 
-impl ComputationReport<'_> {
+impl<'a> ComputationReport<'a> {
+    /// The computation that violates a property.
+    pub fn of_property(program: &'a Program, violation: &'a Violation) -> Self {
+        let Violation { instance, events, states, .. } = violation;
+        let copies = violation.acting.clone();
+        Self { program, instance, copies, events, states, marks_delayed: violation.model.has_buffers() }
+    }
+
     /// The steps as a table. A store that reaches memory in the very next step takes one row.
     pub fn table(&self) -> String {
         let acting = self.acting_copies();

@@ -74,8 +74,13 @@ pub(super) fn domain_line(program: &Program) -> String {
 
 /// The line about the instance that a violation shows, of a program with any number of copies; empty for other programs.
 pub(super) fn instance_line(program: &Program, instance: &Instance, is_minimal: bool) -> String {
+    instance_words(program, instance, is_minimal).map_or_else(String::new, |words| format!("instance: {words}\n"))
+}
+
+/// The instance that a violation shows, of a program with any number of copies; nothing for other programs.
+pub fn instance_words(program: &Program, instance: &Instance, is_minimal: bool) -> Option<String> {
     if !program.is_parameterized() {
-        return String::new();
+        return None;
     }
     let counts: Vec<String> = program
         .threads
@@ -91,7 +96,7 @@ pub(super) fn instance_line(program: &Program, instance: &Instance, is_minimal: 
         true if all_are_counted => " (no smaller instance has one)",
         true => " (none with fewer copies of the [*] threads has one)",
     };
-    format!("instance: {}{minimal}\n", counts.join(", "))
+    Some(format!("{}{minimal}", counts.join(", ")))
 }
 
 /// An instruction for people: `t1 l0 (line 3)`.

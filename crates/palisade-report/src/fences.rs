@@ -1,8 +1,8 @@
 //! The result of `palisade fences` as text.
 
-use super::check::outcome_word;
 use super::claim;
 use super::context::{Context, domain_line, place};
+use super::documents::outcome_word;
 use super::needed::Needed;
 use super::proposal::Proposal;
 use super::verdict::{VerdictWord, before_the_repair};

@@ -5,7 +5,6 @@ use palisade_model::program::{Action, Program};
 use palisade_semantics::Model;
 use palisade_semantics::tasks::{InvocationId, TaskEffect, TaskMachine, TaskState, TaskStep, Worker, is_out_of_order};
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 /// One step that others see: an event that occurs, an access, a post.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +19,8 @@ pub struct SeenStep {
     pub on_main: bool,
     /// The label of the instruction; nothing where an event occurs.
     pub label: Option<String>,
+    /// The line of the instruction, from 1.
+    pub line: Option<usize>,
     /// What it does.
     pub action: String,
     /// The address accessed, by name.
@@ -71,6 +72,7 @@ impl Interleaving {
             invocation: names[*owner].clone(),
             on_main: state.invocations()[*owner].worker == Worker::Main,
             label: label(program, &state, *owner, *taken),
+            line: line_of(program, &state, *taken),
             action: action(program, &state, &names, *owner, *taken, *effect),
             address: address(*effect).map(|address| program.address_name(address)),
         });
@@ -84,20 +86,6 @@ impl Interleaving {
         let conflicts = conflicts.collect::<Option<Vec<_>>>()?;
         let owners = seen.iter().map(|(_, owner, ..)| *owner).collect();
         Some(Self { steps, conflicts, names, events, owners, is_cycle, is_out_of_order })
-    }
-
-    /// The interleaving as lines, with the reason below.
-    pub fn text(&self) -> String {
-        let width = |part: fn(&SeenStep) -> &str| self.steps.iter().map(|step| part(step).chars().count()).max();
-        let width = width(|step| &step.invocation).unwrap_or(0);
-        let mut out = String::new();
-        for SeenStep { number, invocation, on_main, action, .. } in &self.steps {
-            let thread = if *on_main { "main" } else { "    " };
-            let _ = writeln!(out, "  {number:>3}  {thread}  {invocation:<width$}  {action}");
-        }
-        let _ = writeln!(out, "  {}", self.reason());
-        let _ = writeln!(out, "  {}", self.queue());
-        out
     }
 
     /// In which order the main thread has taken tasks from its queue.
@@ -128,7 +116,7 @@ impl Interleaving {
 }
 
 /// In which order the main thread takes tasks.
-pub(super) fn queue_words(is_out_of_order: bool) -> &'static str {
+pub fn queue_words(is_out_of_order: bool) -> &'static str {
     if is_out_of_order {
         "queue: the main thread takes a task before one that was posted earlier"
     } else {
@@ -168,6 +156,13 @@ fn events(state: &TaskState, names: &[String]) -> Vec<String> {
         position.map_or(String::new(), |position| names[position].clone())
     };
     state.invocations().iter().map(|invocation| handler(invocation.path[0])).collect()
+}
+
+/// The line of the instruction that a step executes, from 1.
+pub(super) fn line_of(program: &Program, state: &TaskState, step: TaskStep) -> Option<usize> {
+    let TaskStep::Execute { invocation, instruction, .. } = step else { return None };
+    let thread = program.thread(state.invocations()[invocation].template);
+    Some(program.source.position(thread.instruction(instruction).span.start).line)
 }
 
 fn label(program: &Program, state: &TaskState, owner: InvocationId, step: TaskStep) -> Option<String> {

@@ -1,11 +1,9 @@
 //! Reports: text and JSON documents of verdicts and witnesses.
 
+pub mod account;
 pub mod bench;
-pub mod breaks;
-pub mod check;
 pub mod claim;
 pub mod computation;
-pub mod concurrency;
 pub mod contest;
 pub mod context;
 pub mod cover;
@@ -23,8 +21,6 @@ pub mod pairs;
 pub mod properties;
 pub mod property_fences;
 pub mod proposal;
-pub mod prove;
-pub mod pso;
 pub mod races;
 pub mod relations;
 pub mod scene;

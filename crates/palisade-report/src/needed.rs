@@ -67,7 +67,7 @@ impl Needed {
             (Some(placement), None) if placement.measures.is_empty() => "by no property: proved under TSO".to_owned(),
             (Some(placement), None) => {
                 let needed = placement.measures.len();
-                format!("by properties: {needed} of {count}; `--only-properties` looks for the cheapest for them alone")
+                format!("by properties: {needed} of {count}; `--ask properties` looks for the cheapest for them alone")
             }
             (_, reason) => format!("by properties: {}", reason.unwrap_or_default()),
         }

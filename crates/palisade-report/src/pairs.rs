@@ -1,4 +1,4 @@
-//! The result of `palisade fences --for-property --objective pairs` as text.
+//! The result of `palisade fences --ask properties --objective pairs` as text.
 
 use super::context::{Context, place};
 use super::counted;

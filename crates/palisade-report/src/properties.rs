@@ -2,6 +2,7 @@
 
 use super::context::place;
 use palisade_model::program::{Action, JointState, Program};
+use palisade_model::text::Span;
 use palisade_semantics::{Model, Quantifier, Question, Target};
 use palisade_syntax::{expression_text, joint_state_text};
 
@@ -74,14 +75,27 @@ impl<'a> Properties<'a> {
 
     /// The line on which a property stands; nothing for the question.
     pub fn line(&self, target: Target) -> Option<usize> {
-        let span = match (self.joint_state(target), target) {
-            (Some(joint), _) => joint.span,
+        self.span(target).map(|span| self.program.source.position(span.start).line)
+    }
+
+    /// Where a property stands; nothing for the question.
+    pub fn span(&self, target: Target) -> Option<Span> {
+        match (self.joint_state(target), target) {
+            (Some(joint), _) => Some(joint.span),
             (None, Target::Instruction { thread, instruction }) => {
-                self.program.thread(thread).instruction(instruction).span
+                Some(self.program.thread(thread).instruction(instruction).span)
             }
-            (None, Target::FinalStates) => return None,
-        };
-        Some(self.program.source.position(span.start).line)
+            (None, Target::FinalStates) => None,
+        }
+    }
+
+    /// A joint control state as the language writes it, and without its first word.
+    pub fn joint_words(&self, joint: &JointState) -> (String, String) {
+        let text = joint_state_text(self.program, joint);
+        let behind = text.split_once(' ').map_or(text.as_str(), |(_, behind)| behind);
+        let line = self.program.source.position(joint.span.start).line;
+        let place = format!("{behind} (line {line})");
+        (text, place)
     }
 
     /// A property with its line: `` `ensure others = 0` (line 41) ``.

@@ -1,4 +1,4 @@
-//! The result of `palisade fences --for-property` as text.
+//! The result of `palisade fences --ask properties` as text.
 
 use super::computation::ComputationReport;
 use super::context::Context;

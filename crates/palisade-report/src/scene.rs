@@ -18,6 +18,8 @@ pub struct Scene {
     pub order: Vec<(usize, usize)>,
     /// The reason in words.
     pub reason: String,
+    /// Whether the main thread takes a task before one that was posted to it earlier; nothing where it takes no posted tasks.
+    pub is_out_of_order: Option<bool>,
 }
 
 /// A step that is shown.
@@ -29,6 +31,8 @@ pub struct SceneStep {
     pub event: usize,
     /// The invocation that takes it.
     pub invocation: String,
+    /// The line of the instruction, from 1; nothing where an event occurs, an invocation begins, or a store reaches memory.
+    pub line: Option<usize>,
     /// What it does.
     pub action: String,
 }
@@ -43,17 +47,25 @@ impl Scene {
                 None => format!("{} {}", step.invocation, step.action),
                 Some(_) => step.action.clone(),
             };
-            scene.add(thread, &step.invocation, action);
+            scene.add(thread, &step.invocation, step.line, action);
         }
+        scene.is_out_of_order = Some(shown.is_out_of_order);
         scene.order = shown.conflicts.iter().map(|(first, second)| (first - 1, second - 1)).collect();
         scene
     }
 
     pub(super) fn empty(reason: String) -> Self {
-        Self { threads: vec!["main".to_owned()], events: Vec::new(), steps: Vec::new(), order: Vec::new(), reason }
+        Self {
+            threads: vec!["main".to_owned()],
+            events: Vec::new(),
+            steps: Vec::new(),
+            order: Vec::new(),
+            reason,
+            is_out_of_order: None,
+        }
     }
 
-    pub(super) fn add(&mut self, thread: &str, invocation: &str, action: String) {
+    pub(super) fn add(&mut self, thread: &str, invocation: &str, line: Option<usize>, action: String) {
         let place = |names: &mut Vec<String>, name: &str| {
             names.iter().position(|known| known == name).unwrap_or_else(|| {
                 names.push(name.to_owned());
@@ -67,6 +79,7 @@ impl Scene {
             thread: place(&mut self.threads, thread),
             event: place(&mut self.events, event),
             invocation: invocation.to_owned(),
+            line,
             action,
         };
         self.steps.push(step);
@@ -104,9 +117,9 @@ mod tests {
 
     fn scene() -> Scene {
         let mut scene = Scene::empty("cycle".to_owned());
-        scene.add("main", "e#0", "x ← 1".to_owned());
-        scene.add("p of e#0 (2)", "p of e#0 (2)", "y ← 1".to_owned());
-        scene.add("main", "f#0", "f#0 occurs".to_owned());
+        scene.add("main", "e#0", None, "x ← 1".to_owned());
+        scene.add("p of e#0 (2)", "p of e#0 (2)", None, "y ← 1".to_owned());
+        scene.add("main", "f#0", None, "f#0 occurs".to_owned());
         scene
     }
 

@@ -1,69 +1,19 @@
-//! Robustness of event-driven programs against TSO, for people: the verdict, and a computation with a column for each thread.
+//! Computations of event-driven programs, for people.
 
-use super::context::{Context, domain_line};
-use super::counted;
-use super::interleaving::queue_words;
+use super::interleaving::line_of;
 use super::scene::Scene;
-use palisade_engine::robustness::{TaskCheck, Verdict};
 use palisade_evidence::TaskWitness;
 use palisade_model::program::{Action, Copies, Program, Value};
 use palisade_semantics::Model;
 use palisade_semantics::tasks::{InvocationId, TaskEffect, TaskMachine, TaskState, TaskStep, Worker, is_out_of_order};
 use palisade_verify::check_task_witness;
 use std::collections::BTreeMap;
-use std::fmt::Write;
-
-/// The verdict in words.
-pub fn verdict_words(verdict: &Verdict) -> &'static str {
-    match verdict {
-        Verdict::Robust => "robust against TSO",
-        Verdict::NotRobust => "not robust against TSO",
-        Verdict::Unknown(_) => "robustness against TSO is unknown",
-    }
-}
 
 /// How often events may occur, how many copies of threads run, and what posts do to buffers.
 pub fn instance_words(program: &Program) -> String {
     let counted = program.threads.iter().filter(|it| !it.is_task() && !it.is_left_out());
     let counts: Vec<String> = counted.map(|it| format!("{} × {}", it.name, it.copies)).collect();
     format!("{}; posts {}", counts.join(", "), program.posts.word())
-}
-
-/// The report for people in one line, for many programs.
-pub fn line(check: &TaskCheck, context: &Context<'_>) -> String {
-    let reason = if let Verdict::Unknown(reason) = check.verdict { format!(", {reason}") } else { String::new() };
-    let words = verdict_words(&check.verdict);
-    format!("{}: {words}{reason} [{}]\n", context.file, instance_words(context.program))
-}
-
-/// The report for people.
-pub fn text(check: &TaskCheck, context: &Context<'_>, verbosity: u8) -> String {
-    let program = context.program;
-    let mut out = String::new();
-    let _ = writeln!(out, "{}: {}", context.file, verdict_words(&check.verdict));
-    let _ = writeln!(out, "  events   {}", instance_words(program));
-    out.push_str(&domain_line(program));
-    if let Verdict::Unknown(reason) = &check.verdict {
-        let _ = writeln!(out, "  reason   {reason}");
-    }
-    if verbosity > 0 {
-        let explored = counted(check.configurations, "configuration");
-        let _ = writeln!(out, "  explored {explored} in {:.3} s", context.seconds);
-    }
-    if let Some(witness) = &check.witness {
-        let smallest = if check.is_minimal { "; no instance with fewer in all has one" } else { "" };
-        let _ = writeln!(out, "  with     {}{smallest}", with_words(program, witness));
-        if let Some(computation) = Computation::of(program, witness) {
-            out.push_str(&computation.text());
-            if let Some(is_out_of_order) = computation.is_out_of_order {
-                let _ = writeln!(out, "  {}", queue_words(is_out_of_order));
-            }
-        }
-    }
-    for path in context.certificates {
-        let _ = writeln!(out, "  evidence {path}");
-    }
-    out
 }
 
 /// How often each event occurs, and how many copies of each thread run, in a violation.
@@ -179,13 +129,6 @@ impl Computation {
     }
 }
 
-/// The line of the instruction that a step executes, from 1.
-fn line_of(program: &Program, state: &TaskState, step: TaskStep) -> Option<usize> {
-    let TaskStep::Execute { invocation, instruction, .. } = step else { return None };
-    let thread = program.thread(state.invocations()[invocation].template);
-    Some(program.source.position(thread.instruction(instruction).span.start).line)
-}
-
 fn is_flush(step: Option<&TaskStep>) -> bool {
     matches!(step, Some(TaskStep::Flush { .. } | TaskStep::FlushMain))
 }
@@ -264,8 +207,9 @@ impl Scene {
     pub fn of_computation(shown: &Computation) -> Self {
         let mut scene = Self::empty(if shown.cycle.is_empty() { String::new() } else { shown.reason() });
         for step in &shown.steps {
-            scene.add(&step.thread, &step.invocation, step.action.clone());
+            scene.add(&step.thread, &step.invocation, step.line, step.action.clone());
         }
+        scene.is_out_of_order = shown.is_out_of_order;
         let next = shown.cycle.iter().cycle().skip(1);
         scene.order = shown.cycle.iter().zip(next).map(|(from, to)| (from - 1, to - 1)).collect();
         scene

@@ -17,7 +17,7 @@ pub fn known(program: &Program, certificate: &RobustCertificate) -> Option<Line>
 }
 
 /// What a proof of properties knows of counters.
-pub(super) fn known_to_proof(program: &Program, proof: &PropertyProof) -> Vec<Line> {
+pub fn known_to_proof(program: &Program, proof: &PropertyProof) -> Vec<Line> {
     let PropertyReason::Counters { certificate, sc } = &proof.reason else { return Vec::new() };
     let widths = widths(proof).map(|(low, high)| ("counters", words(low, high)));
     let parts = [Some(sc), certificate.as_ref()].into_iter().flatten();
@@ -28,7 +28,7 @@ pub(super) fn known_to_proof(program: &Program, proof: &PropertyProof) -> Vec<Li
 
 /// The ends of the least domain such that a proof of properties is about it, domains that wrap and are multiples of it, and integers; nothing where it is about the
 /// program's own values alone.
-pub(super) fn widths(proof: &PropertyProof) -> Option<(Value, Value)> {
+pub fn widths(proof: &PropertyProof) -> Option<(Value, Value)> {
     let PropertyReason::Counters { certificate, sc } = &proof.reason else { return None };
     // What values bound is bounded in the program's own domain.
     let of_interleavings = sc.modulo.filter(|_| proof.bounds.is_none())?;
@@ -94,7 +94,7 @@ fn far_words(program: &Program, far: &[(Value, Value)]) -> String {
 }
 
 /// With how many copies counters wrap around to a violation; nothing where none has to.
-pub(super) fn around(program: &Program, violation: &Violation) -> Option<String> {
+pub fn around(program: &Program, violation: &Violation) -> Option<String> {
     let step = violation.steps.iter().find(|step| matches!(step.kind, StepKind::Crowd { .. }))?;
     let instruction = step.kind.instruction()?;
     let thread = program.thread(step.copy.thread);

@@ -121,7 +121,7 @@ fn command(
     shared: &SharedOptions,
 ) -> Command {
     let mut command = Command::new(palisade);
-    command.arg("fences").arg(program).args(["--for-property", "--objective", "pairs", "--json", "--quiet"]);
+    command.arg("fences").arg(program).args(["--ask", "properties", "--objective", "pairs", "--json", "--quiet"]);
     command.args(["--method", method, "--model", &arguments.model]);
     if arguments.no_slice {
         command.arg("--no-slice");

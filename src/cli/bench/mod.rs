@@ -36,7 +36,7 @@ pub(super) struct BenchArguments {
     /// folders to be searched for these.
     #[arg(required = true, value_name = "DIR|FILE")]
     inputs: Vec<PathBuf>,
-    /// Instead of strategies on nets, compare these methods of `palisade fences --for-property --objective pairs` on programs of growing
+    /// Instead of strategies on nets, compare these methods of `palisade fences --ask properties --objective pairs` on programs of growing
     /// size: `te`, `fi`, `robmc`, `robmc-et`. The page of `--html` plots queries and seconds over the size.
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = methods::parse_method)]
     methods: Vec<&'static str>,

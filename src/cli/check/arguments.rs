@@ -2,9 +2,8 @@
 
 use crate::cli::ProgramOptions;
 use crate::cli::outputs::OutputOptions;
-use crate::cli::queue::QueueChoice;
-use crate::cli::simulate::ModelChoice;
-use crate::syntax::InputError;
+use crate::cli::words::{Ask, ModelChoice, QueueChoice, capacity};
+use crate::properties::{DEFAULT_BUFFER, Rung};
 use clap::{Args, ValueEnum};
 use std::ops::Range;
 use std::path::PathBuf;
@@ -14,66 +13,105 @@ use std::path::PathBuf;
 pub(in crate::cli) struct CheckArguments {
     /// The programs; `-` is standard input, a folder stands for the .pal and .litmus files in it (or those of --from),
     /// `@LIST` for the paths on the lines of a file. Many programs get one line each; `-v` shows everything.
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(required = true, value_name = "FILE", help_heading = "Input")]
     pub(in crate::cli) files: Vec<String>,
     #[command(flatten)]
     pub(in crate::cli) program: ProgramOptions,
-    #[command(flatten)]
-    pub(in crate::cli) outputs: OutputOptions,
-    /// What to be robust against. By default TSO, and for programs of events concurrency as well.
-    #[arg(long, value_name = "WHAT", value_enum)]
-    pub(in crate::cli) against: Option<Against>,
-    /// How many tasks may be pending at once before the search gives up (robustness against concurrency).
-    #[arg(long, value_name = "N", default_value_t = 64)]
-    pub(in crate::cli) pending: usize,
+    /// What to ask, in place of all questions that the program has: its properties, robustness, and of events robustness against
+    /// concurrency. `races` is asked only here.
+    #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',', help_heading = "Question")]
+    pub(in crate::cli) ask: Vec<Ask>,
+    /// The memory model. Under `sc`, which every program is robust against, properties alone are asked.
+    #[arg(long, value_enum, value_name = "MODEL", default_value_t, help_heading = "Question")]
+    pub(in crate::cli) model: ModelChoice,
+    /// Only the properties at these labels: `LABEL`, or `THREAD.LABEL`.
+    #[arg(long, value_name = "LABEL", value_delimiter = ',', help_heading = "Question")]
+    pub(in crate::cli) only: Vec<String>,
     /// In which order the main thread takes tasks, in programs of events and tasks. With `fifo` there is no answer where only violations in another order
     /// were found.
-    #[arg(long, value_enum, value_name = "ORDER", default_value_t)]
+    #[arg(long, value_enum, value_name = "ORDER", default_value_t, help_heading = "Question")]
     pub(in crate::cli) queue: QueueChoice,
-    /// Of programs of events, ask another program against TSO: `two-threads` is the one of the paper, which errs. It compares and gives no verdict.
-    #[arg(long, value_enum, value_name = "METHOD")]
-    pub(in crate::cli) method: Option<EventMethod>,
-    /// What to decide: robustness, or the stronger freedom from triangular races, to compare.
-    #[arg(long, value_enum, value_name = "CRITERION", default_value = "robustness")]
-    pub(in crate::cli) criterion: Criterion,
-    /// Decide every attack, not only those up to the first feasible one.
-    #[arg(long)]
+    /// Decide every attack, not only those up to the first feasible one, and show every violation in full.
+    #[arg(long, help_heading = "Search")]
     pub(in crate::cli) all: bool,
-    /// Decide only these attacks, by their numbers in what `--json` prints: `17-32`. The verdict is `unknown` where none of them is feasible, and the evidence
+    /// Distinct values of a register or address admitted in a program without a domain.
+    #[arg(long, value_name = "N", default_value_t = crate::robustness::DEFAULT_VALUES, help_heading = "Search")]
+    pub(in crate::cli) values: usize,
+    /// How many tasks may be pending at once before the search gives up (robustness against concurrency).
+    #[arg(long, value_name = "N", default_value_t = 64, help_heading = "Search")]
+    pub(in crate::cli) pending: usize,
+    /// Decide only these attacks, by their numbers in what `--json` prints: `17-32`. The answer is `unknown` where none of them is feasible, and the evidence
     /// is a part that `palisade merge` puts together with the others.
-    #[arg(long, value_name = "FIRST-LAST", conflicts_with_all = ["one_query"], value_parser = parse_range)]
+    #[arg(long, value_name = "FIRST-LAST", conflicts_with_all = ["one_query", "only", "by"], value_parser = parse_range, help_heading = "Search")]
     pub(in crate::cli) attacks: Option<AttackRange>,
+    /// Write the evidence of every answer into this folder, for `palisade verify`.
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    pub(in crate::cli) certificate: Option<PathBuf>,
+    /// Check the evidence of every answer before reporting it, as `palisade verify` does.
+    #[arg(long, help_heading = "Output")]
+    pub(in crate::cli) verify: bool,
+    #[command(flatten)]
+    pub(in crate::cli) outputs: OutputOptions,
+    #[command(flatten)]
+    pub(in crate::cli) methods: MethodOptions,
+}
+
+/// Options that choose among methods, to compare them: `--help-methods` lists them.
+#[derive(Clone, Debug, Args)]
+pub(in crate::cli) struct MethodOptions {
     /// Search also for attacks that control flow alone rules out.
-    #[arg(long)]
+    #[arg(long, help_heading = "Methods", hide = true)]
     pub(in crate::cli) no_prune: bool,
     /// Decide every attack on its net alone, as `palisade net` writes it, by the strategies of `palisade cover`. Without
     /// this, nets take turns with searches that take long.
-    #[arg(long)]
+    #[arg(long, help_heading = "Methods", hide = true)]
     pub(in crate::cli) nets: bool,
-    /// Explore the values of counters one by one, and not only up to what all steps commute with, to compare.
-    #[arg(long)]
+    /// Explore the values of counters one by one, and not only up to what all steps commute with.
+    #[arg(long, help_heading = "Methods", hide = true)]
     pub(in crate::cli) no_counters: bool,
-    /// Ask about all attacks in one exploration, to compare with the search that asks store by store.
-    #[arg(long, conflicts_with_all = ["all", "nets"])]
+    /// Ask about all attacks in one exploration, and not store by store.
+    #[arg(long, conflicts_with_all = ["all", "nets"], help_heading = "Methods", hide = true)]
     pub(in crate::cli) one_query: bool,
-    /// Do not ask what a violation does to the properties of the program, and to the question of a litmus test.
-    #[arg(long)]
-    pub(in crate::cli) no_properties: bool,
-    /// Write the evidence of every verdict into this folder, one file per program, for `palisade verify`.
-    #[arg(long, value_name = "DIR")]
-    pub(in crate::cli) certificate: Option<PathBuf>,
-    /// Check the evidence of every verdict before reporting it, as `palisade verify` does.
-    #[arg(long)]
-    pub(in crate::cli) verify: bool,
-    /// The same evidence for any number of jobs. This is always so; scripts may insist.
-    #[arg(long)]
-    pub(in crate::cli) deterministic: bool,
-    /// Distinct values of a register or address admitted in a program without a domain.
-    #[arg(long, value_name = "N", default_value_t = crate::robustness::DEFAULT_VALUES)]
-    pub(in crate::cli) values: usize,
-    /// The memory model to be robust against: `tso` unless this says `pso`, for programs of threads without `sfence` and sections.
-    #[arg(long, value_enum, value_name = "MODEL")]
-    pub(in crate::cli) model: Option<ModelChoice>,
+    /// Of programs of events, ask another program against TSO: `two-threads` is the one of the paper, which errs. It gives no verdict.
+    #[arg(long, value_enum, value_name = "METHOD", help_heading = "Methods", hide = true,
+        conflicts_with_all = ["ask", "certificate"])]
+    pub(in crate::cli) method: Option<EventMethod>,
+    /// Ask this rung about properties alone, instead of all in turn.
+    #[arg(long, value_enum, value_name = "RUNG", help_heading = "Methods", hide = true)]
+    by: Option<RungChoice>,
+    /// Stores in a buffer before the rung `buffers` gives up, or kept by a thread before `enriched` does, and snapshots in a queue before
+    /// `snapshots` does.
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_BUFFER, value_parser = capacity, help_heading = "Methods", hide = true)]
+    pub(in crate::cli) buffer: usize,
+    /// Do not leave out what does not matter for a property.
+    #[arg(long, help_heading = "Methods", hide = true)]
+    pub(in crate::cli) no_slice: bool,
+}
+
+impl MethodOptions {
+    /// The only rung to ask.
+    pub(in crate::cli) fn rung(&self) -> Option<Rung> {
+        self.by.map(|by| match by {
+            RungChoice::Values => Rung::Values,
+            RungChoice::Sc => Rung::Sc,
+            RungChoice::ScRobust => Rung::ScRobust,
+            RungChoice::Buffers => Rung::Buffers,
+            RungChoice::Snapshots => Rung::Snapshots,
+            RungChoice::Enriched => Rung::Enriched,
+            RungChoice::Counters => Rung::Counters,
+        })
+    }
+
+    /// The option that is about attacks one by one; nothing where there is none.
+    pub(in crate::cli) fn about_attacks(&self) -> Option<&'static str> {
+        let asked = [
+            (self.no_prune, "--no-prune"),
+            (self.nets, "--nets"),
+            (self.one_query, "--one-query"),
+            (self.no_counters, "--no-counters"),
+        ];
+        asked.into_iter().find_map(|(is_asked, option)| is_asked.then_some(option))
+    }
 }
 
 /// Some of the attacks of a program, by the positions in their order, from 0.
@@ -91,25 +129,6 @@ fn parse_range(text: &str) -> Result<AttackRange, String> {
     }
 }
 
-/// What to decide about a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(in crate::cli) enum Criterion {
-    /// Every computation under TSO has the trace of an interleaving.
-    Robustness,
-    /// No interleaving has a triangular race: a load after a store to another address, with no fence in between, right before another
-    /// thread's store to the same address.
-    Trf,
-}
-
-/// What a program is to be robust against.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(in crate::cli) enum Against {
-    /// The interleaving of events and tasks.
-    Concurrency,
-    /// The memory model TSO.
-    Tso,
-}
-
 /// Other ways to ask about programs of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum EventMethod {
@@ -117,25 +136,21 @@ pub(in crate::cli) enum EventMethod {
     TwoThreads,
 }
 
-/// Whether robustness against PSO is asked; a model that no program fails to be robust against is refused.
-pub(in crate::cli) fn asks_about_pso(model: Option<ModelChoice>) -> Result<bool, InputError> {
-    match model {
-        None | Some(ModelChoice::Tso) => Ok(false),
-        Some(ModelChoice::Pso) => Ok(true),
-        Some(ModelChoice::Sc) => Err(InputError::file(
-            "--model sc",
-            "every program is robust against SC, whose computations are interleavings",
-        )),
-    }
-}
-
-/// Refuses models that a command does not know for robustness.
-pub(in crate::cli) fn only_tso(file: &str, model: Option<ModelChoice>) -> Result<(), InputError> {
-    match model {
-        None | Some(ModelChoice::Tso) => Ok(()),
-        Some(_) => {
-            let help = "`palisade check --model pso` decides robustness against PSO and shows a violation, `palisade prove --model` asks for properties".to_owned();
-            Err(InputError::file(file, "this command is about robustness against TSO").with_help_if(Some(help)))
-        }
-    }
+/// The rungs to choose from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum RungChoice {
+    /// Sets of values, in any order of steps.
+    Values,
+    /// The interleavings: the answer under SC, and what is violated there.
+    Sc,
+    /// Robustness of what matters for a property: then it is enough to look at the interleavings.
+    ScRobust,
+    /// Bounded store buffers, until they turn out large enough.
+    Buffers,
+    /// Loads that lag behind on snapshots of memory, for proofs under TSO where buffers grow without end.
+    Snapshots,
+    /// A robust program in which threads keep the stores themselves that some loads overtake, for proofs under TSO.
+    Enriched,
+    /// The interleavings up to what is known of counters, for proofs about integers and large domains.
+    Counters,
 }

@@ -1,15 +1,17 @@
 //! Whether a verdict on machine code holds of every compilation of its sources.
 
-use super::{CheckArguments, check_options, write_evidence};
+use super::{CheckArguments, check_options};
 use crate::cli::Loaded;
-use crate::cli::confirm::{Confirmation, evidence_check};
-use crate::cli::evidence_files::unwritten;
+use crate::cli::answers::{Answered, Asking};
 use crate::cli::load::unoptimised;
+use crate::cli::words::Ask;
 use crate::compilations::every_compilation;
+use crate::evidence::{Evidence, RobustCertificate};
 use crate::program::Program;
+use crate::questions::{About, Robustness};
+use crate::report::account::{Account, Standing};
 use crate::report::claim::Compilations;
-use crate::report::context::place;
-use crate::robustness::{Check, CheckOptions, Verdict, certificate, check};
+use crate::robustness::Silent;
 use crate::syntax::{Format, InputError};
 use crate::verify::check_every_compilation;
 
@@ -17,69 +19,76 @@ use crate::verify::check_every_compilation;
 /// about that build is written beside that about the code, and is checked; the second result says loudly that it is rejected.
 pub(super) fn of(
     arguments: &CheckArguments,
-    file: &str,
+    asking: &Asking<'_>,
     loaded: &Loaded,
-    checked: &Check<'_>,
-    options: &CheckOptions,
+    accounts: &[Account<'_>],
+    answered: &[(Ask, Answered<'_>)],
     certificates: &mut Vec<String>,
 ) -> Result<(Option<Compilations>, Option<String>), InputError> {
-    if loaded.format != Format::Machine || checked.verdict != Verdict::Robust || arguments.attacks.is_some() {
+    let is_robust =
+        |account: &Account<'_>| account.ask == Ask::Robustness.name() && account.standing() == Standing::Holds;
+    if loaded.format != Format::Machine || !accounts.iter().any(is_robust) || arguments.attacks.is_some() {
         return Ok((None, None));
     }
-    if let Some(judged) = judged(&loaded.program, checked) {
+    let own = answered.iter().find(|(ask, _)| *ask == Ask::Robustness);
+    if let Some(judged) = own.and_then(|(_, answered)| judged(&loaded.program, answered)) {
         return Ok((Some(judged), None));
     }
-    let Some(path) = unoptimised(file)? else { return Ok((None, None)) };
+    let Some(path) = unoptimised(asking.file)? else { return Ok((None, None)) };
     let not = |reason: String| Ok((Some(Compilations::NotEvery { place: None, reason }), None));
-    let other = match arguments.program.read_any_within(&path, &options.limits) {
+    let other = match arguments.program.read_any_within(&path, &asking.limits) {
         Ok(other) => other,
         Err(error) => return not(format!("the build without optimisation: {}", first_line(&error))),
     };
     if roles(&other.program) != roles(&loaded.program) {
         return not(format!("`{path}` has other roles"));
     }
-    let checked = match check(&other.program, &check_options(arguments, &options.limits)) {
-        Ok(checked) => checked,
-        Err(fault) => return not(format!("the build without optimisation: {}", fault.describe(&other.program))),
-    };
-    match (&checked.verdict, &checked.violation) {
-        (Verdict::Robust, _) => {}
-        (Verdict::NotRobust, Some(found)) => {
-            let [store, load] = [found.attack.store, found.attack.load];
-            let at = |instruction| place(&other.program, found.attack.thread, instruction);
-            let (store, load) = (at(store), at(load));
-            return not(format!(
-                "the build without optimisation is not robust, the store at {store} past the load at {load}"
-            ));
-        }
-        (Verdict::NotRobust, None) => return not("the build without optimisation is not robust".to_owned()),
-        (Verdict::Unknown(reason), _) => {
-            return not(format!("of the build without optimisation nothing is known: {reason}"));
-        }
+    let asking = Asking { file: &path, verify: true, limits: asking.limits.clone(), ..*asking };
+    let about: About<'_> = other.about();
+    let options = check_options(arguments, &asking.limits);
+    let answered = asking.ask(Robustness { about, options, part: None, observer: &Silent });
+    if let Some((fault, _)) = answered.asked().fault() {
+        return not(format!("the build without optimisation: {}", fault.describe(&other.program)));
     }
-    let evidence = || evidence_check(&other.program, &checked);
-    let Some(confirmation) = Confirmation::of(&path, true, &options.limits, evidence) else {
-        return not("there is no evidence that the build without optimisation is robust".to_owned());
-    };
-    if let Some(reason) = confirmation.stopped() {
+    let confirmation = answered.confirmation();
+    if let Some(reason) = confirmation.and_then(|own| own.stopped()) {
         return not(format!("{reason} before the evidence for the build without optimisation was checked"));
     }
-    if let Some(alarm) = confirmation.alarm(&path) {
+    if let Some(alarm) = confirmation.and_then(|own| own.alarm(&path)) {
         let reason = "the evidence for the build without optimisation is rejected".to_owned();
         return Ok((Some(Compilations::NotEvery { place: None, reason }), Some(alarm)));
     }
-    if let Some(folder) = &arguments.certificate {
-        let written = write_evidence(folder, &path, &other, &checked).map_err(|error| unwritten(folder, &error))?;
-        certificates.extend(written.map(|path| path.display().to_string()));
+    for account in answered.accounts() {
+        match (account.standing(), account.shown()) {
+            (Standing::Holds, _) => {}
+            (Standing::Violated, Some(shown)) => {
+                let words = shown.headline.trim_start_matches("violation: ").replace(" is delayed past", " past");
+                return not(format!("the build without optimisation is not robust, {words}"));
+            }
+            (Standing::Violated, None) => {
+                return not("the build without optimisation is not robust".to_owned());
+            }
+            (Standing::Unknown, _) => {
+                let reason = account.reason().unwrap_or_default();
+                return not(format!("of the build without optimisation nothing is known: {reason}"));
+            }
+        }
     }
+    if confirmation.is_none() {
+        return not("there is no evidence that the build without optimisation is robust".to_owned());
+    }
+    certificates.extend(answered.write(&asking)?);
     let in_order =
         || Compilations::NotEvery { place: None, reason: format!("`{path}` does not say `source_order = true`") };
-    Ok((Some(judged(&other.program, &checked).unwrap_or_else(in_order)), None))
+    Ok((Some(judged(&other.program, &answered).unwrap_or_else(in_order)), None))
 }
 
 /// What orderings say of a robust program that was read in source order; the checker has to say the same.
-fn judged(program: &Program, checked: &Check<'_>) -> Option<Compilations> {
-    let certificate = certificate(program, checked)?;
+fn judged(program: &Program, answered: &Answered<'_>) -> Option<Compilations> {
+    let certificate: RobustCertificate = answered.asked().evidence().into_iter().find_map(|(_, own)| match own {
+        Evidence::Robust(_, certificate) => Some(certificate),
+        _ => None,
+    })?;
     let judged = every_compilation(program, &certificate)?.err();
     Some(match (judged, check_every_compilation(program, &certificate)) {
         (Some(objection), _) => Compilations::NotEvery { place: Some(objection.place), reason: objection.reason },

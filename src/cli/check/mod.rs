@@ -1,81 +1,59 @@
-//! `palisade check`: is the program robust?
+//! `palisade check`: all questions that a program has, properties first.
 
-mod answered;
 mod arguments;
+mod asking;
 mod compilations;
-mod events;
 mod progress;
-mod pso;
-mod races;
-mod tso;
 mod two_threads;
 
-pub(super) use arguments::{Against, CheckArguments, Criterion, only_tso};
-use arguments::{AttackRange, EventMethod, asks_about_pso};
+pub(super) use arguments::CheckArguments;
+use arguments::{AttackRange, EventMethod};
 
+use super::answers::{Answered, Asking};
 use super::batch::{Batch, Extent, Spoken, answer_all};
-use super::breaks::{self, AskedProperties};
-use super::confirm::{Confirmation, evidence_check};
-use super::evidence_files::{unwritten, write_document};
-use super::queue::QueueChoice;
-use super::{Exit, Loaded, SharedOptions, print_input_error};
-use crate::evidence::Evidence;
+use super::words::{Ask, ModelChoice};
+use super::{Exit, Loaded, SharedOptions};
 use crate::limits::Limits;
-use crate::report::breaks::Breaks;
-use crate::report::check as report;
-use crate::report::context::{Context, fault_error};
-use crate::report::documents::{self, CheckDocument};
-use crate::report::findings::check_findings;
-use crate::report::page::check_page;
-use crate::robustness::{
-    AttackOutcome, Check, CheckOptions, Observer, Silent, Verdict, certificate, check_observed, check_part,
-    witness_evidence,
+use crate::program::Program;
+use crate::questions::{
+    Concurrency, EventRobustness, Properties, PropertyOptions, PsoRobustness, Robustness, TriangularRaces,
 };
-use crate::syntax::{Format, InputError, no_attack_can_start};
-pub(super) use events::admit;
-use events::check_events;
+use crate::report::account::{self, Account, CheckDocument, Standing, Told};
+use crate::report::context::Context;
+use crate::report::documents::{self, OutcomeWord};
+use crate::report::findings::findings;
+use crate::report::page::told_page;
+use crate::robustness::{CheckOptions, Observer, Silent};
+use crate::semantics::Model;
+use crate::syntax::{Format, InputError, no_attack_can_start, store_fence_without_effect};
 use progress::Progress;
-use std::io;
-use std::path::{Path, PathBuf};
 use std::time::Instant;
 use two_threads::check_two_threads;
 
-/// What the names of files with evidence about a part of the attacks end in, before `.json`.
-pub(super) const PART: &str = "part";
+/// The configurations that an exploration for a property may have where other questions are asked as well.
+const CONFIGURATIONS: u64 = 200_000;
 
-/// What answers about one program.
-type CheckFile = fn(&CheckArguments, &SharedOptions, &str, Extent) -> Result<Spoken, InputError>;
+/// What is said of a program about which nothing is asked.
+const NOTHING: &str = "nothing is stated: there is no `ensure`, no `fail`, no `never` and no question";
 
 /// Runs `palisade check`.
 pub(super) fn run(arguments: &CheckArguments, shared: &SharedOptions) -> Exit {
-    let is_about_attacks =
-        arguments.attacks.is_some() || arguments.all || arguments.no_prune || arguments.nets || arguments.one_query;
-    if arguments.criterion == Criterion::Trf && (is_about_attacks || arguments.against.is_some()) {
-        let message = "triangular races know no attacks, pruning or nets, and nothing that they are robust against";
-        let help = "leave `--all`, `--attacks`, `--no-prune`, `--nets`, `--one-query` and `--against` out".to_owned();
-        return print_input_error(&InputError::file("--criterion trf", message).with_help_if(Some(help)), shared);
-    }
-    let is_about_pso = match asks_about_pso(arguments.model)
-        .and_then(|is_so| if is_so { pso::only_about_pso(arguments).map(|()| true) } else { Ok(false) })
-    {
-        Ok(is_so) => is_so,
-        Err(error) => return print_input_error(&error, shared),
-    };
-    let (check_file, words) = match arguments.criterion {
-        _ if is_about_pso => (pso::check_file as CheckFile, ("robust against PSO", "not robust against PSO")),
-        Criterion::Robustness => (check_file as CheckFile, ("robust", "not robust")),
-        Criterion::Trf => (races::check_file as CheckFile, ("race-free", "with a triangular race")),
+    run_as("check", arguments, shared)
+}
+
+/// Runs `palisade check` under a name.
+pub(super) fn run_as(command: &'static str, arguments: &CheckArguments, shared: &SharedOptions) -> Exit {
+    let words = match arguments.ask.as_slice() {
+        [Ask::Robustness] if arguments.model == ModelChoice::Pso => ("robust against PSO", "not robust against PSO"),
+        [Ask::Robustness] => ("robust", "not robust"),
+        [Ask::Races] => ("race-free", "with a triangular race"),
+        _ => ("hold", "violated"),
     };
     let answer = |file: &str, extent: Extent| {
         check_file(arguments, shared, file, extent).unwrap_or_else(|error| Spoken::refused(file, &error, shared))
     };
-    let batch = Batch {
-        command: "check",
-        files: &arguments.files,
-        from: arguments.program.from,
-        words,
-        outputs: &arguments.outputs,
-    };
+    let batch =
+        Batch { command, files: &arguments.files, from: arguments.program.from, words, outputs: &arguments.outputs };
     answer_all(&batch, shared, answer)
 }
 
@@ -86,157 +64,187 @@ fn check_file(
     extent: Extent,
 ) -> Result<Spoken, InputError> {
     let begin = Instant::now();
-    let limits = shared.limits();
-    let mut loaded = arguments.program.read_any_within(file, &limits)?;
-    if let Some(EventMethod::TwoThreads) = arguments.method {
+    let asking = Asking::new(file, arguments.verify, arguments.certificate.as_deref(), shared);
+    let loaded = arguments.program.read_any_within(file, &asking.limits)?;
+    if let Some(EventMethod::TwoThreads) = arguments.methods.method {
         return check_two_threads(arguments, shared, file, &loaded);
     }
-    admit(&loaded.program, arguments.against)?;
-    if loaded.program.is_event_driven() && arguments.attacks.is_some() {
-        return Err(InputError::file(file, "programs of events have no attacks to choose among"));
+    let asks = asking::questions(arguments, file, &loaded)?;
+    if loaded.program.is_event_driven() && asking.folder.is_some() {
+        loaded.posts_as_in_text()?;
     }
-    if arguments.queue != QueueChoice::default() && !loaded.program.is_event_driven() {
-        return Err(InputError::file(file, "`--queue` is about events and tasks, and the program has threads alone"));
-    }
-    if loaded.program.is_event_driven() {
-        return check_events(arguments, shared, file, &loaded, extent.brief);
-    }
-    let options = check_options(arguments, &limits);
     let observed = extent.is_only_one.then(|| Progress::new(&loaded.program, shared));
     let observer: &dyn Observer = observed.as_ref().map_or(&Silent, |progress| progress);
-    let (checked, part) = match &arguments.attacks {
-        Some(AttackRange(range)) => {
-            let found = check_part(&loaded.program, range.clone(), &options, observer);
-            found.map_or_else(|fault| (Err(fault), None), |part| (Ok(part.check), part.evidence))
-        }
-        None => (check_observed(&loaded.program, &options, observer), None),
-    };
-    let mut checked = checked.map_err(|fault| fault_error(&loaded.program, &fault))?;
-    if is_fenceless_for_no_reason(&loaded, &checked) {
-        loaded.warnings.push(no_attack_can_start(&loaded.program));
+    let mut answered = Vec::new();
+    for ask in &asks {
+        answered.extend(answer(arguments, &asks, *ask, &asking, &loaded, observer)?);
     }
-    let confirmation = Confirmation::of(file, arguments.verify, &limits, || evidence_check(&loaded.program, &checked));
-    if let Some(reason) = confirmation.as_ref().and_then(Confirmation::stopped) {
-        checked.verdict = Verdict::Unknown(reason);
-        checked.violation = None;
+    if let Some(progress) = &observed {
+        progress.end();
     }
-    let asking = || breaks::ask(file, &loaded, arguments.verify, arguments.values, &limits);
-    let asks = checked.verdict == Verdict::NotRobust && !arguments.no_properties;
-    let asked = if asks { asking() } else { None };
+    refuse_faults(&answered)?;
+    let accounts: Vec<Account<'_>> = answered.iter().flat_map(|(_, answered)| answered.accounts()).collect();
     let mut certificates = Vec::new();
-    if let Some(folder) = &arguments.certificate {
-        let written = match part {
-            Some(part) => write_document(folder, file, PART, &Evidence::Robust(loaded.subject(), part)).map(Some),
-            None => write_evidence(folder, file, &loaded, &checked),
-        };
-        let written = written.map_err(|error| unwritten(folder, &error))?;
-        certificates.extend(written.map(|path| path.display().to_string()));
-        if let Some(asked) = &asked {
-            certificates.extend(asked.write_evidence(folder, file, &loaded)?);
-        }
+    for (_, answered) in &answered {
+        certificates.extend(answered.write(&asking)?);
     }
-    let (compilations, alarm) = compilations::of(arguments, file, &loaded, &checked, &options, &mut certificates)?;
-    let context = Context { compilations: compilations.as_ref(), ..loaded.context(file, begin, &certificates) };
-    let mut spoken = spoken(&loaded, &checked, &context, asked.as_ref(), confirmation.as_ref(), shared, extent.brief);
+    let compilations = compilations::of(arguments, &asking, &loaded, &accounts, &answered, &mut certificates)?;
+    let mut loaded_warnings = loaded.warnings.clone();
+    loaded_warnings.extend(warnings(&loaded, &accounts));
+    let (compilations, alarm) = compilations;
+    let context = Context {
+        compilations: compilations.as_ref(),
+        warnings: &loaded_warnings,
+        ..loaded.context(file, begin, &certificates)
+    };
+    let told = Told { context, nothing: NOTHING, accounts };
+    let mut spoken = spoken(arguments, &told, shared, extent);
+    spoken.remarks = loaded.rendered(&loaded_warnings, shared);
+    for confirmation in answered.iter().filter_map(|(_, answered)| answered.confirmation()) {
+        confirmation.say_if_rejected(file, &mut spoken.exit, &mut spoken.remarks);
+    }
     if let Some(alarm) = alarm {
         spoken.remarks.push_str(&alarm);
         spoken.exit = Exit::Rejected;
     }
     if arguments.outputs.are_any() {
-        let breaks = asked.as_ref().map(|asked| asked.breaks(&context, loaded.question.as_ref()));
-        let mut answer = check_findings(&checked, &context, breaks.as_ref());
+        let mut answer = findings(&told);
         if arguments.outputs.asks_for_a_page() {
-            let document = document(&checked, &context, breaks.as_ref(), asked.as_ref(), confirmation.as_ref());
-            answer.page = Some(check_page(&document, checked.violation.as_ref(), &context, breaks.as_ref()));
+            answer.page = Some(told_page(&told, &command_line(arguments, file)));
         }
         spoken.add_answer(answer);
     }
     Ok(spoken)
 }
 
-/// How to check a program.
+/// Asks one question; nothing where the program turns out not to have it.
+fn answer<'q>(
+    arguments: &CheckArguments,
+    asks: &[Ask],
+    ask: Ask,
+    asking: &Asking<'_>,
+    loaded: &'q Loaded,
+    observer: &'q dyn Observer,
+) -> Result<Option<(Ask, Answered<'q>)>, InputError> {
+    let (about, values, queue) = (loaded.about(), arguments.values, arguments.queue.into());
+    let answered = match ask {
+        Ask::Properties => {
+            let options = PropertyOptions {
+                only: arguments.only.clone(),
+                by: arguments.methods.rung(),
+                buffer: arguments.methods.buffer,
+                slice: !arguments.methods.no_slice,
+                most: if asks.len() > 1 { CONFIGURATIONS } else { u64::MAX },
+                values,
+                ..PropertyOptions::new(arguments.model.into())
+            };
+            let properties = Properties::new(about, options)?;
+            if properties.are_none() {
+                return Ok(None);
+            }
+            asking.ask(properties)
+        }
+        Ask::Concurrency => asking.ask(Concurrency { about, values, pending: arguments.pending, queue }),
+        Ask::Robustness if loaded.program.is_event_driven() => asking.ask(EventRobustness { about, values, queue }),
+        Ask::Robustness if arguments.model == ModelChoice::Pso => asking.ask(PsoRobustness { about, values }),
+        Ask::Robustness => {
+            let options = check_options(arguments, &asking.limits);
+            let part = arguments.attacks.as_ref().map(|AttackRange(range)| range.clone());
+            asking.ask(Robustness { about, options, part, observer })
+        }
+        Ask::Races => asking.ask(TriangularRaces { about, values }),
+    };
+    Ok(Some((ask, answered)))
+}
+
+/// Refuses a program that does what has no meaning, or in which values grow so that no question has an answer.
+fn refuse_faults(answered: &[(Ask, Answered<'_>)]) -> Result<(), InputError> {
+    let is_any_decided = answered.iter().any(|(_, answered)| answered.asked().fault().is_none());
+    for (ask, answered) in answered {
+        let Some((fault, refusal)) = answered.asked().fault() else { continue };
+        let is_open = match ask {
+            Ask::Properties => is_any_decided || fault.is_growth(),
+            Ask::Concurrency | Ask::Robustness | Ask::Races => is_any_decided && fault.is_growth(),
+        };
+        if !is_open {
+            return Err(refusal);
+        }
+    }
+    Ok(())
+}
+
+/// How to check a program for robustness.
 pub(super) fn check_options(arguments: &CheckArguments, limits: &Limits) -> CheckOptions {
     CheckOptions {
         all: arguments.all,
-        prune: !arguments.no_prune,
-        nets: arguments.nets,
-        one_query: arguments.one_query,
+        prune: !arguments.methods.no_prune,
+        nets: arguments.methods.nets,
+        one_query: arguments.methods.one_query,
         values: arguments.values,
-        counters: !arguments.no_counters,
+        counters: !arguments.methods.no_counters,
         limits: limits.clone(),
         ..CheckOptions::default()
     }
 }
 
+/// What is doubtful in view of the answers.
+fn warnings(loaded: &Loaded, accounts: &[Account<'_>]) -> Vec<crate::syntax::Diagnostic> {
+    let mut warnings = Vec::new();
+    let property = accounts.iter().find(|account| account.ask == Ask::Properties.name());
+    if let Some(model) = property.and_then(|account| account.model).filter(|model| *model != Model::Pso) {
+        warnings.extend(store_fence_without_effect(&loaded.program, model));
+    }
+    if accounts.iter().any(|account| is_fenceless_for_no_reason(loaded, account)) {
+        warnings.push(no_attack_can_start(&loaded.program));
+    }
+    warnings
+}
+
 /// Whether control flow alone makes a program robust that has nothing to make it so. Fences and locked instructions are there to rule
 /// attacks out, and many litmus tests are written to show just that.
-fn is_fenceless_for_no_reason(loaded: &Loaded, checked: &Check<'_>) -> bool {
-    let pruned = checked.verdict == Verdict::Robust
-        && checked.attacks.iter().all(|attack| attack.outcome == AttackOutcome::Pruned);
-    let mut all = loaded.program.threads.iter().flat_map(|thread| &thread.instructions);
+fn is_fenceless_for_no_reason(loaded: &Loaded, account: &Account<'_>) -> bool {
+    let is_about_attacks = account.ask == Ask::Robustness.name()
+        && account.model == Some(Model::Tso)
+        && !loaded.program.is_event_driven()
+        && account.standing() == Standing::Holds;
+    let is_pruned = account.attacks.iter().all(|attack| attack.outcome == OutcomeWord::Pruned);
     let is_written = !matches!(loaded.format, Format::Litmus | Format::Machine);
-    pruned && is_written && !all.any(|instruction| instruction.action.drains_buffer())
+    let drains = |program: &Program| {
+        program.threads.iter().flat_map(|thread| &thread.instructions).any(|it| it.action.drains_buffer())
+    };
+    is_about_attacks && is_pruned && is_written && !drains(&loaded.program)
 }
 
-fn spoken(
-    loaded: &Loaded,
-    checked: &Check<'_>,
-    context: &Context<'_>,
-    asked: Option<&AskedProperties>,
-    confirmation: Option<&Confirmation>,
-    shared: &SharedOptions,
-    brief: bool,
-) -> Spoken {
-    let mut exit = Exit::from(&checked.verdict);
-    let mut remarks = loaded.warnings_text(shared);
-    for confirmation in confirmation.into_iter().chain(asked.and_then(AskedProperties::confirmation)) {
-        confirmation.say_if_rejected(context.file, &mut exit, &mut remarks);
-    }
-    let breaks = asked.map(|asked| asked.breaks(context, loaded.question.as_ref()));
+/// What is said about a file.
+fn spoken(arguments: &CheckArguments, told: &Told<'_>, shared: &SharedOptions, extent: Extent) -> Spoken {
+    let exit = match told.standing() {
+        Standing::Holds => Exit::Holds,
+        Standing::Unknown => Exit::Unknown,
+        Standing::Violated => Exit::Fails,
+    };
     if shared.json {
-        let document = document(checked, context, breaks.as_ref(), asked, confirmation);
-        return Spoken::new(exit, String::new(), remarks).with_document(documents::text(&document));
+        let document = documents::text(&CheckDocument::new(told));
+        return Spoken::new(exit, String::new(), String::new()).with_document(document);
     }
-    let report = if brief {
-        report::line(checked, context, breaks.as_ref())
+    let report = if extent.brief {
+        account::line(told)
     } else {
-        report::text(checked, context, breaks.as_ref(), shared.verbose)
+        account::report(told, account::Extent { verbosity: shared.verbose, all: arguments.all })
     };
-    Spoken::new(exit, report, remarks)
+    Spoken::new(exit, report, String::new())
 }
 
-/// The document of a check, with how its evidence fared.
-fn document<'a>(
-    checked: &'a Check<'_>,
-    context: &Context<'a>,
-    breaks: Option<&Breaks<'a>>,
-    asked: Option<&AskedProperties>,
-    confirmation: Option<&Confirmation>,
-) -> CheckDocument<'a> {
-    let mut document = CheckDocument::new(checked, context, breaks);
-    if let (Some(claim), Some(compilations)) = (&mut document.header.claim, context.compilations) {
-        claim.source = Some(compilations.into());
+/// The command that asks the same again, without an option for evidence.
+fn command_line(arguments: &CheckArguments, file: &str) -> String {
+    let mut line = "palisade check".to_owned();
+    if !arguments.ask.is_empty() {
+        let asks: Vec<&str> = arguments.ask.iter().map(|ask| ask.name()).collect();
+        line.push_str(&format!(" --ask {}", asks.join(",")));
     }
-    document.evidence = confirmation.map(Confirmation::document);
-    if let (Some(properties), Some(asked)) = (&mut document.properties, asked) {
-        properties.evidence = asked.confirmation().map(Confirmation::document);
-    }
-    document
-}
-
-/// Writes the certificate or the witness into the folder; its path, unless the verdict is unknown.
-pub(super) fn write_evidence(
-    folder: &Path,
-    file: &str,
-    loaded: &Loaded,
-    checked: &Check<'_>,
-) -> io::Result<Option<PathBuf>> {
-    let (evidence, suffix) = if let Some(violation) = &checked.violation {
-        (Evidence::NotRobust(loaded.subject(), witness_evidence(violation)), "violation")
-    } else if let Some(certificate) = certificate(&loaded.program, checked) {
-        (Evidence::Robust(loaded.subject(), certificate), "robust")
-    } else {
-        return Ok(None);
-    };
-    write_document(folder, file, suffix, &evidence).map(Some)
+    line.push_str(match arguments.model {
+        ModelChoice::Sc => " --model sc",
+        ModelChoice::Tso => "",
+        ModelChoice::Pso => " --model pso",
+    });
+    format!("{line} {file}")
 }

@@ -155,8 +155,9 @@ impl Observer for Progress<'_> {
     }
 }
 
-impl Drop for Progress<'_> {
-    fn drop(&mut self) {
+impl Progress<'_> {
+    /// Stops speaking: the check has come to its end.
+    pub(super) fn end(&self) {
         if let Ok(mut news) = self.state.news.lock() {
             news.is_over = true;
         }
@@ -167,5 +168,11 @@ impl Drop for Progress<'_> {
             // It cannot do more than stop speaking.
             let _ = speaker.join();
         }
+    }
+}
+
+impl Drop for Progress<'_> {
+    fn drop(&mut self) {
+        self.end();
     }
 }

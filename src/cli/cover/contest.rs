@@ -6,7 +6,7 @@ use crate::cli::folder::create_folder;
 use crate::cli::guard;
 use crate::cli::net_input::LoadedProperties;
 use crate::cli::output::{print_document, print_line, remark};
-use crate::cli::{Exit, SharedOptions, confirm_answer};
+use crate::cli::{Exit, SharedOptions, confirm_net};
 use crate::coverability::{Answer, Options, Outcome, solve_all};
 use crate::limits::Limits;
 use crate::net::{Problem, Query, Question};
@@ -150,7 +150,7 @@ impl<'a> Contest<'a> {
         let name = format!("{}#{}", self.loaded.properties[property].id, number + 1);
         if self.arguments.verify || cfg!(debug_assertions) {
             let (own, outcome) = (problem.clone(), answer.outcome.clone());
-            let check = move || confirm_answer(&own, &outcome).unwrap_or(Ok(()));
+            let check = move || confirm_net(&own, &outcome).unwrap_or(Ok(()));
             let failure = match guard::within(&self.arguments.net, limits, check) {
                 Ok(Ok(Ok(()))) => None,
                 Ok(Ok(Err(failure))) => Some(failure.to_string()),

@@ -3,7 +3,7 @@
 mod contest;
 
 use super::batch::print_unwritten;
-use super::confirm::{Confirmation, answer_check};
+use super::confirm::{Confirmation, net_check};
 use super::files::{NewFile, write_together};
 use super::net_input::{LoadedNet, NetOptions};
 use super::output::{print_document, remark};
@@ -98,7 +98,7 @@ pub(super) fn run(arguments: &CoverArguments, shared: &SharedOptions) -> Exit {
     };
     // And so is what was found about it.
     let mut answer: &'static Answer = Box::leak(Box::new(answer));
-    let check = || answer_check(problem, &answer.outcome);
+    let check = || net_check(problem, &answer.outcome);
     let confirmation = Confirmation::of(&arguments.net, arguments.verify, &options.limits, check);
     if let Some(reason) = confirmation.as_ref().and_then(Confirmation::stopped) {
         answer = Box::leak(Box::new(Answer { outcome: Outcome::Unknown(reason), ..answer.clone() }));

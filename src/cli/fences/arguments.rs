@@ -1,8 +1,7 @@
 //! The options of `palisade fences`, and what they mean for each of its questions.
 
-use crate::cli::check::Criterion;
 use crate::cli::outputs::SarifOption;
-use crate::cli::simulate::ModelChoice;
+use crate::cli::words::{Ask, ModelChoice};
 use crate::cli::{Loaded, ProgramOptions};
 use crate::fences::{Cost, CostError, CostFunction, FenceOptions, Pattern, PatternError, Profile, RepairOptions};
 use crate::limits::Limits;
@@ -21,13 +20,10 @@ pub(in crate::cli) struct FencesArguments {
     pub(in crate::cli) program: ProgramOptions,
     #[command(flatten)]
     pub(in crate::cli) sarif: SarifOption,
-    /// What the fences are for: robustness, or the stronger freedom from triangular races, to compare how many that takes.
-    #[arg(long, value_enum, value_name = "CRITERION", default_value = "robustness")]
-    pub(in crate::cli) criterion: Criterion,
-    /// Find the cheapest fences with which the program keeps its properties – each `ensure`, `fail` and the question of a litmus
-    /// test – instead of those that make it robust.
-    #[arg(long, visible_alias = "only-properties")]
-    pub(in crate::cli) for_property: bool,
+    /// What the fences are for: robustness, the program's properties – each `ensure`, `fail` and `never` and the question of a litmus
+    /// test –, or freedom from triangular races.
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "robustness")]
+    pub(in crate::cli) ask: Ask,
     /// The memory model for the properties; `tso` when left out. Robustness is about TSO.
     #[arg(long, value_enum)]
     pub(in crate::cli) model: Option<ModelChoice>,
@@ -41,11 +37,11 @@ pub(in crate::cli) struct FencesArguments {
     /// The first and the last bound on reordered pairs for `robmc` and `robmc-et`: `5..30`, or `5..` for as many as there are.
     #[arg(long, value_name = "K1..K2", value_parser = parse_bound)]
     pub(in crate::cli) bound: Option<(usize, Option<usize>)>,
-    /// With `--for-property`, do not leave out what does not matter for the properties.
+    /// With `--ask properties`, do not leave out what does not matter for the properties.
     #[arg(long)]
     pub(in crate::cli) no_slice: bool,
     /// What a fence costs: `uniform`, `depth` (ten to the number of loops around it), or a file of lines
-    /// `thread,label,cost`. By default what the program's `@cost(x)` says, 1 where it says nothing. With `--for-property` also
+    /// `thread,label,cost`. By default what the program's `@cost(x)` says, 1 where it says nothing. With `--ask properties` also
     /// `mfence=X,sfence=Y`: how many times that each kind of fence costs (by default 1, under PSO 2 and 1).
     #[arg(long, value_name = "COST")]
     cost: Option<String>,
@@ -137,6 +133,11 @@ impl KindCosts {
 }
 
 impl FencesArguments {
+    /// Whether the fences are for the program's properties.
+    pub(super) fn is_for_properties(&self) -> bool {
+        self.ask == Ask::Properties
+    }
+
     pub(in crate::cli) fn fence_options(&self, loaded: &Loaded, limits: &Limits) -> Result<FenceOptions, InputError> {
         Ok(FenceOptions {
             cost: self.cost_function(loaded)?,
@@ -175,7 +176,7 @@ impl FencesArguments {
     /// Refuses what is about properties where robustness is asked for.
     pub(in crate::cli) fn check_for_robustness(&self, program: &Program) -> Result<(), InputError> {
         let name = &program.source.name;
-        let help = "say `--for-property` as well".to_owned();
+        let help = "say `--ask properties` as well".to_owned();
         let refuse = |message: &str| Err(InputError::file(name.as_str(), message).with_help_if(Some(help.clone())));
         if !matches!(self.model, None | Some(ModelChoice::Tso)) {
             return refuse("this command finds fences for robustness against TSO; other models are for properties");
@@ -196,7 +197,7 @@ impl FencesArguments {
     pub(in crate::cli) fn cost_function(&self, loaded: &Loaded) -> Result<CostFunction, InputError> {
         Ok(match self.cost.as_deref() {
             None => CostFunction::Annotated,
-            Some(cost) if self.for_property && KindCosts::read(cost).is_some() => CostFunction::Annotated,
+            Some(cost) if self.is_for_properties() && KindCosts::read(cost).is_some() => CostFunction::Annotated,
             Some("uniform") => CostFunction::Uniform,
             Some("depth") => CostFunction::Depth,
             Some(path) => {

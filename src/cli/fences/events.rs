@@ -4,9 +4,9 @@ use super::arguments::FencesArguments;
 use super::checks::{Guarded, alarm};
 use super::repaired::{Proofs, no_text, write_back, write_proofs};
 use super::robustness::refused;
-use crate::cli::check::Criterion;
 use crate::cli::output::{print_document, print_text, remark};
 use crate::cli::outputs::OutputOptions;
+use crate::cli::words::Ask;
 use crate::cli::{Exit, Loaded, SharedOptions};
 use crate::evidence::Evidence;
 use crate::fences::{EventRepair, EventRepaired, RepairError, repair_events};
@@ -89,13 +89,12 @@ fn proofs<'a>(loaded: &Loaded, found: &'a EventRepaired) -> Proofs<'a> {
 
 /// Refuses what is not for events and tasks.
 fn check_options(arguments: &FencesArguments, name: &str) -> Result<(), InputError> {
-    let FencesArguments { for_property, redundant, all, nets, no_slice, .. } = *arguments;
-    let is_other = for_property
-        || redundant
+    let FencesArguments { redundant, all, nets, no_slice, .. } = *arguments;
+    let is_other = redundant
         || all
         || nets
         || no_slice
-        || arguments.criterion == Criterion::Trf
+        || arguments.ask != Ask::Robustness
         || arguments.objective.is_some()
         || arguments.method.is_some()
         || arguments.bound.is_some()

@@ -14,8 +14,8 @@ mod robustness;
 mod sources;
 
 use super::batch::{Spoken, print_unwritten};
-use super::check::Criterion;
 use super::outputs::OutputOptions;
+use super::words::Ask;
 use super::{Exit, Loaded, SharedOptions, print_input_error};
 use crate::limits::Limits;
 use crate::report::findings::Answer;
@@ -62,14 +62,14 @@ fn answer(
     if loaded.program.is_event_driven() {
         return events::answer(arguments, shared, loaded, limits);
     }
-    if arguments.criterion == Criterion::Trf {
+    if arguments.ask == Ask::Races {
         return races::answer(arguments, shared, loaded, limits);
     }
     pairs::check_options(arguments, &loaded.program)?;
-    if arguments.for_property && arguments.objective == Some(ObjectiveChoice::Pairs) {
+    if arguments.is_for_properties() && arguments.objective == Some(ObjectiveChoice::Pairs) {
         return pairs::answer(arguments, shared, loaded, limits);
     }
-    if arguments.for_property {
+    if arguments.is_for_properties() {
         return properties::answer(arguments, shared, loaded, limits);
     }
     robustness::answer(arguments, shared, loaded, limits)

@@ -1,4 +1,4 @@
-//! `palisade fences --for-property --objective pairs`: the fewest pairs of statements that must not be reordered.
+//! `palisade fences --ask properties --objective pairs`: the fewest pairs of statements that must not be reordered.
 
 use super::arguments::{ALTERNATIVES, FencesArguments, MethodChoice, ObjectiveChoice};
 use super::properties::model_to_ask;
@@ -25,8 +25,8 @@ pub(super) fn check_options(arguments: &FencesArguments, program: &Program) -> R
     let name = program.source.name.as_str();
     let refuse = |message: &str, help: &str| Err(InputError::file(name, message).with_help_if(Some(help.to_owned())));
     let is_for_pairs = arguments.objective == Some(ObjectiveChoice::Pairs);
-    if arguments.objective.is_some() && !arguments.for_property {
-        return refuse("an objective can be chosen for properties only", "say `--for-property` as well");
+    if arguments.objective.is_some() && !arguments.is_for_properties() {
+        return refuse("an objective can be chosen for properties only", "say `--ask properties` as well");
     }
     match arguments.method {
         Some(MethodChoice::Rows) if is_for_pairs => {
@@ -35,7 +35,7 @@ pub(super) fn check_options(arguments: &FencesArguments, program: &Program) -> R
         Some(method) if method != MethodChoice::Rows && !is_for_pairs => {
             return refuse(
                 "this method finds pairs of statements, not fences",
-                "say `--for-property --objective pairs` as well",
+                "say `--ask properties --objective pairs` as well",
             );
         }
         _ => {}
@@ -52,10 +52,10 @@ pub(super) fn check_options(arguments: &FencesArguments, program: &Program) -> R
         return refuse("only `robmc` and `robmc-et` have a bound", "leave `--bound` out");
     }
     if arguments.bound.is_some() && !is_for_pairs {
-        return refuse("`--bound` is for pairs of statements", "say `--for-property --objective pairs` as well");
+        return refuse("`--bound` is for pairs of statements", "say `--ask properties --objective pairs` as well");
     }
-    if arguments.no_slice && !arguments.for_property {
-        return refuse("only fences for properties are placed on slices", "say `--for-property` as well");
+    if arguments.no_slice && !arguments.is_for_properties() {
+        return refuse("only fences for properties are placed on slices", "say `--ask properties` as well");
     }
     if is_for_pairs && (arguments.apply || arguments.diff) {
         return refuse("no text says that a pair must not be reordered", "leave `--objective pairs` out to get fences");
@@ -63,7 +63,7 @@ pub(super) fn check_options(arguments: &FencesArguments, program: &Program) -> R
     Ok(())
 }
 
-/// Answers `palisade fences --for-property --objective pairs`: the exit status, and what was found for `--sarif`.
+/// Answers `palisade fences --ask properties --objective pairs`: the exit status, and what was found for `--sarif`.
 pub(super) fn answer(
     arguments: &FencesArguments,
     shared: &SharedOptions,

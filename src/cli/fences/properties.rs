@@ -1,4 +1,4 @@
-//! `palisade fences --for-property`: the cheapest fences with which a program keeps its properties.
+//! `palisade fences --ask properties`: the cheapest fences with which a program keeps its properties.
 
 use super::arguments::{ALTERNATIVES, FencesArguments};
 use super::checks::{Guarded, alarm};
@@ -6,11 +6,11 @@ use super::repaired::{Proofs, no_text, write_back, write_proofs};
 use super::robustness;
 use crate::cli::output::{print_document, print_text, remark};
 use crate::cli::outputs::OutputOptions;
-use crate::cli::prove::monitored;
-use crate::cli::simulate::ModelChoice;
+use crate::cli::words::ModelChoice;
 use crate::cli::{Exit, Loaded, SharedOptions};
 use crate::evidence::Evidence;
 use crate::limits::Limits;
+use crate::program::{NoMonitor, Program};
 use crate::properties::placement::{
     Placed, PlacementError, PlacementOptions, PropertyRepairError, PropertyRepaired, repair,
 };
@@ -21,10 +21,10 @@ use crate::report::findings::{Answer, property_fence_findings};
 use crate::report::page::property_fences_page;
 use crate::report::property_fences as report;
 use crate::semantics::{Model, Target};
-use crate::syntax::{InputError, render, store_fence_without_effect};
+use crate::syntax::{Diagnostic, InputError, render, store_fence_without_effect};
 use std::time::Instant;
 
-/// Answers `palisade fences --for-property`: the exit status, and what was found for `--sarif`.
+/// Answers `palisade fences --ask properties`: the exit status, and what was found for `--sarif`.
 pub(super) fn answer(
     arguments: &FencesArguments,
     shared: &SharedOptions,
@@ -139,7 +139,7 @@ pub(super) fn model_to_ask(arguments: &FencesArguments, loaded: &Loaded) -> Resu
     let asked = targets(program, question.as_ref());
     if asked.is_empty() {
         let message = "nothing to prove: the program has no `ensure`, no `fail`, no `never` and no question";
-        let help = "`palisade fences` without `--for-property` makes it robust".to_owned();
+        let help = "`palisade fences` without `--ask properties` makes it robust".to_owned();
         return Err(InputError::file(name, message).with_help_if(Some(help)));
     }
     if asked.contains(&Target::FinalStates) && program.is_parameterized() {
@@ -179,4 +179,17 @@ fn refused(error: &PlacementError, loaded: &Loaded) -> InputError {
             InputError::file(loaded.program.source.name.clone(), error.to_string())
         }
     }
+}
+
+/// The program with a thread for each joint control state, which ensures that it is not reached.
+fn monitored(program: &Program) -> Result<Program, InputError> {
+    program.monitored().map_err(|error| {
+        let span = match error {
+            NoMonitor::HoldsLock { span } => span,
+            NoMonitor::OnlyZero => program.never[0].span,
+        };
+        let help = "`palisade simulate` looks at all states of fixed copies";
+        let error = Diagnostic::error(format!("this cannot be asked: {error}"), span).with_help(help);
+        InputError::from((program.source.clone(), vec![error]))
+    })
 }

@@ -1,4 +1,4 @@
-//! `palisade fences --criterion trf`: the cheapest fences without triangular races, to compare with those for robustness.
+//! `palisade fences --ask races`: the cheapest fences without triangular races, to compare with those for robustness.
 
 use super::arguments::{FencesArguments, refused_cost};
 use super::checks::alarm;
@@ -17,7 +17,7 @@ use crate::syntax::InputError;
 use crate::verify::check_race_free;
 use std::time::Instant;
 
-/// Answers `palisade fences --criterion trf`: the exit status, and what was found for `--sarif`.
+/// Answers `palisade fences --ask races`: the exit status, and what was found for `--sarif`.
 pub(super) fn answer(
     arguments: &FencesArguments,
     shared: &SharedOptions,
@@ -65,13 +65,12 @@ pub(super) fn answer(
 
 /// Refuses what is for other criteria.
 fn check_options(arguments: &FencesArguments, name: &str) -> Result<(), InputError> {
-    let FencesArguments { for_property, all, diff, apply, .. } = *arguments;
-    let is_other = for_property || all || diff || apply || arguments.is_for_robustness_alone();
+    let FencesArguments { all, diff, apply, .. } = *arguments;
+    let is_other = all || diff || apply || arguments.is_for_robustness_alone();
     if !is_other {
         return Ok(());
     }
-    let help =
-        "besides FILE, copies and values, `--cost`, `--sarif` and `--report` go with `--criterion trf`".to_owned();
+    let help = "besides FILE, copies and values, `--cost`, `--sarif` and `--report` go with `--ask races`".to_owned();
     Err(InputError::file(name, "triangular races are counted to compare, and nothing else is done about them")
         .with_help_if(Some(help)))
 }

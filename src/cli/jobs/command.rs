@@ -3,13 +3,15 @@
 use crate::cli::check::{CheckArguments, check_options};
 use crate::cli::load::machine_code;
 use crate::cli::net_input::NetOptions;
-use crate::cli::simulate::ModelChoice;
 use crate::cli::usage::in_sentences;
+use crate::cli::words::{Ask, ModelChoice};
 use crate::cli::{Loaded, ProgramOptions, definition, subcommands};
 use crate::evidence::sha256;
 use crate::limits::Limits;
+use crate::properties::targets;
 use crate::report::documents::JobInput;
 use crate::robustness::CheckOptions;
+use crate::semantics::Quantifier;
 use crate::syntax::{self, Format, InputError};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, FromArgMatches};
@@ -78,10 +80,35 @@ impl Command {
         self.name == "cover" && self.matches.get_flag("all")
     }
 
-    /// Whether it is a check of robustness against PSO.
-    pub(super) fn checks_against_pso(&self) -> bool {
-        let arguments = (self.name == "check").then(|| CheckArguments::from_arg_matches(&self.matches).ok()).flatten();
-        arguments.is_some_and(|arguments| arguments.model == Some(ModelChoice::Pso))
+    /// The options of a check, or of `prove`.
+    fn check_arguments(&self) -> Option<CheckArguments> {
+        ["check", "prove"].contains(&self.name.as_str()).then(|| CheckArguments::from_arg_matches(&self.matches).ok())?
+    }
+
+    /// The kinds of evidence one of which shows that the program is robust, where that is asked.
+    pub(super) fn evidence_of_robustness(&self) -> Option<&'static [&'static str]> {
+        let arguments = self.check_arguments().filter(|_| self.name == "check")?;
+        let is_asked = arguments.ask.is_empty() || arguments.ask.contains(&Ask::Robustness);
+        match arguments.model {
+            _ if !is_asked => None,
+            ModelChoice::Sc => None,
+            ModelChoice::Tso => Some(&["robust", "tso-robust"]),
+            ModelChoice::Pso => Some(&["pso-robust"]),
+        }
+    }
+
+    /// Whether a final state that is reached is what the program's question asks for.
+    pub(super) fn asks_what_exists(&self) -> bool {
+        let question = self.program().and_then(|loaded| loaded.question);
+        question.is_some_and(|question| question.condition().quantifier == Quantifier::Exists)
+    }
+
+    /// Whether the program states a property or asks a question.
+    pub(super) fn states_properties(&self) -> bool {
+        let states = |loaded: Loaded| {
+            !targets(&loaded.program, loaded.question.as_ref()).is_empty() || !loaded.program.never.is_empty()
+        };
+        self.program().is_none_or(states)
     }
 
     /// How `check` decides a program.

@@ -10,13 +10,12 @@ use crate::report::documents::{EvidenceText, JobDocument};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What evidence shows where the answer is yes, and where it is no.
-const POSITIVE: [&str; 6] = ["robust", "tso-robust", "concurrency-robust", "race-free", "property", "uncoverable"];
+/// What evidence shows where the answer is no.
 const NEGATIVE: [&str; 6] =
-    ["not-robust", "not-tso-robust", "not-concurrency-robust", "race", "property-witness", "coverable"];
+    ["not-robust", "not-tso-robust", "not-pso-robust", "not-concurrency-robust", "race", "coverable"];
 
-/// What evidence shows of robustness against PSO, where a check asks for that.
-const PSO: [&str; 2] = ["pso-robust", "not-pso-robust"];
+/// What evidence shows where a property is violated, or a final state is as `exists` asks for.
+const REACHED: &str = "property-witness";
 
 /// Evidence that was accepted.
 #[derive(Clone, Debug, Default)]
@@ -106,9 +105,15 @@ fn fits(command: &Command, exit: u8, kinds: &[String]) -> Result<(), String> {
         _ if exit != Exit::Holds.code() && exit != Exit::Fails.code() => true,
         "fences" => true,
         _ if command.asks_about_all() => !kinds.is_empty(),
-        _ if command.checks_against_pso() => kinds == [PSO[usize::from(exit == Exit::Fails.code())]],
-        _ if exit == Exit::Holds.code() => has(&POSITIVE) && !has(&NEGATIVE),
-        _ => has(&NEGATIVE),
+        "cover" if exit == Exit::Holds.code() => has(&["uncoverable"]),
+        _ if exit == Exit::Fails.code() => has(&NEGATIVE) || (has(&[REACHED]) && !command.asks_what_exists()),
+        _ => {
+            let of_robustness = command.evidence_of_robustness();
+            !has(&NEGATIVE)
+                && (!has(&[REACHED]) || command.asks_what_exists())
+                && of_robustness.is_none_or(|kinds| has(kinds))
+                && (!kinds.is_empty() || !command.states_properties())
+        }
     };
     if is_shown { Ok(()) } else { Err("there is no evidence for the answer".to_owned()) }
 }

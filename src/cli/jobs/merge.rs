@@ -208,7 +208,9 @@ impl Question<'_> {
 fn reason(result: &ResultDocument) -> Option<String> {
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let of_error = || result.document.get("error").and_then(|error| error.get("message")).and_then(text);
-    result.document.get("reason").and_then(text).or_else(of_error)
+    let answers = result.document.get("answers").and_then(Value::as_array);
+    let of_answer = || answers?.iter().find_map(|answer| answer.get("reason").and_then(text));
+    result.document.get("reason").and_then(text).or_else(of_answer).or_else(of_error)
 }
 
 /// Prints a line for each answer, and how many there are of each kind.

@@ -99,7 +99,8 @@ impl Results {
 
 /// The verdict that a document states, where it states one.
 pub(super) fn verdict(result: &ResultDocument) -> Option<&str> {
-    result.document.get("verdict").and_then(serde_json::Value::as_str)
+    let own = |key: &str| result.document.get(key).and_then(serde_json::Value::as_str);
+    own("headline").or_else(|| own("verdict"))
 }
 
 /// Whether two results of a job say the same with the same evidence. Times differ.

@@ -6,6 +6,7 @@ mod side_by_side;
 
 use super::load::exit_of;
 use super::output::{Documents, print_text};
+use super::words::capacity;
 use super::{Exit, Loaded, ProgramOptions, SharedOptions, print_input_error};
 use crate::limits::{Limits, StopReason};
 use crate::program::Program;
@@ -22,28 +23,6 @@ use std::time::Instant;
 
 /// A state lists what each copy does, so there cannot be more copies than this.
 const MOST_COPIES: u64 = 4096;
-
-/// The memory models to choose from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(super) enum ModelChoice {
-    /// Sequential consistency.
-    Sc,
-    /// Total store ordering, as on x86.
-    #[default]
-    Tso,
-    /// Partial store ordering: a buffer for each address.
-    Pso,
-}
-
-impl From<ModelChoice> for Model {
-    fn from(choice: ModelChoice) -> Self {
-        match choice {
-            ModelChoice::Sc => Self::Sc,
-            ModelChoice::Tso => Self::Tso,
-            ModelChoice::Pso => Self::Pso,
-        }
-    }
-}
 
 /// How `simulate` executes programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -102,10 +81,6 @@ pub(super) struct SimulateArguments {
     /// up to turns of counters.
     #[arg(long, value_name = "N", default_value_t = crate::robustness::DEFAULT_VALUES)]
     values: usize,
-}
-
-pub(super) fn capacity(text: &str) -> Result<usize, String> {
-    text.parse().ok().filter(|capacity| *capacity > 0).ok_or_else(|| "a buffer holds 1 store or more".to_owned())
 }
 
 /// What comes of one file.

@@ -1,95 +1,84 @@
 //! `palisade witness` of a program with events or tasks: the violation against concurrency or TSO, in the form one needs.
 
 use super::WitnessArguments;
-use crate::cli::check::{Against, admit};
-use crate::cli::confirm::{Confirmation, EvidenceCheck, concurrency_check, tasks_check};
+use crate::cli::answers::{Answered, Asking};
+use crate::cli::confirm::Confirmation;
 use crate::cli::files::write_text;
 use crate::cli::output::{print_document, print_text, remark, remark_line};
-use crate::cli::queue::{QueueChoice, put_in_order, put_tasks_in_order};
+use crate::cli::words::Ask;
 use crate::cli::{Exit, Loaded, SharedOptions};
-use crate::concurrency::{self, ConcurrencyCheck, ConcurrencyOptions, ConcurrencyVerdict};
-use crate::limits::Limits;
 use crate::program::Program;
-use crate::report::concurrency as about_concurrency;
-use crate::report::context::fault_error;
-use crate::report::documents::{self, EventWitnessDocument, Picture, PictureFormat};
-use crate::report::interleaving::Interleaving;
+use crate::questions::{Concurrency, EventRobustness, QueueOrder};
+use crate::report::account::{Account, EventWitnessDocument, Run, Standing, Told};
+use crate::report::documents::{self, Picture, PictureFormat};
 use crate::report::picture::{scene_mermaid, scene_svg};
 use crate::report::scene::Scene;
-use crate::report::tso::{self, Computation};
-use crate::robustness::{TaskCheck, Verdict, check_tasks};
 use crate::syntax::InputError;
-
-/// The answers to the questions asked, up to the first one with a violation.
-#[derive(Default)]
-struct Answers {
-    concurrency: Option<ConcurrencyCheck>,
-    tso: Option<TaskCheck>,
-}
-
-/// A violation, with the words above it.
-struct Shown {
-    scene: Scene,
-    headline: String,
-}
+use std::time::Instant;
 
 /// Answers `palisade witness`.
 pub(super) fn answer(
     arguments: &WitnessArguments,
     shared: &SharedOptions,
     loaded: &Loaded,
-    limits: &Limits,
 ) -> Result<Exit, InputError> {
+    let begin = Instant::now();
     let program = &loaded.program;
     check_options(arguments, program)?;
-    if arguments.against == Some(Against::Concurrency) {
-        admit(program, arguments.against)?;
+    let objection = Concurrency::objection(program);
+    if let (Some(Ask::Concurrency), Some(error)) = (arguments.ask, &objection) {
+        return Err(InputError::from((program.source.clone(), vec![error.clone()])));
     }
+    let asking = Asking::new(&arguments.file, true, None, shared);
+    let (about, values) = (loaded.about(), arguments.values);
+    let mut answered: Vec<Answered<'_>> = Vec::new();
     // Programs in which threads stand beside events are asked about TSO alone.
-    let asks_concurrency = arguments
-        .against
-        .map_or_else(|| admit(program, Some(Against::Concurrency)).is_ok(), |it| it == Against::Concurrency);
-    let mut answers = Answers::default();
-    if asks_concurrency {
-        let options =
-            ConcurrencyOptions { values: arguments.values, limits: limits.clone(), ..ConcurrencyOptions::default() };
-        let mut checked = concurrency::check(program, &options).map_err(|fault| fault_error(program, &fault))?;
-        put_in_order(&mut checked, program, QueueChoice::default(), limits);
-        if let Some(alarm) = alarm(arguments, limits, || concurrency_check(program, &checked.verdict))? {
+    if arguments.ask.map_or(objection.is_none(), |ask| ask == Ask::Concurrency) {
+        let question = Concurrency { about, values, pending: 64, queue: QueueOrder::default() };
+        answered.push(asking.ask(question));
+    }
+    let is_violated =
+        |answered: &Answered<'_>| answered.accounts().iter().any(|own| own.standing() == Standing::Violated);
+    if arguments.ask != Some(Ask::Concurrency) && !answered.iter().any(is_violated) {
+        answered.push(asking.ask(EventRobustness { about, values, queue: QueueOrder::default() }));
+    }
+    for one in &answered {
+        if let Some((_, refusal)) = one.asked().fault() {
+            return Err(refusal);
+        }
+        if let Some(reason) = one.confirmation().and_then(Confirmation::stopped) {
+            return Err(InputError::Stopped { name: arguments.file.clone(), reason });
+        }
+        if let Some(alarm) = one.confirmation().and_then(|own| own.alarm(&arguments.file)) {
             remark(alarm);
             return Ok(Exit::Rejected);
         }
-        answers.concurrency = Some(checked);
     }
-    if arguments.against != Some(Against::Concurrency) && answers.shown(program).is_none() {
-        let mut checked =
-            check_tasks(program, arguments.values, limits).map_err(|fault| fault_error(program, &fault))?;
-        put_tasks_in_order(&mut checked, program, QueueChoice::default(), limits);
-        if let Some(alarm) = alarm(arguments, limits, || tasks_check(program, &checked))? {
-            remark(alarm);
-            return Ok(Exit::Rejected);
-        }
-        answers.tso = Some(checked);
-    }
-    let shown = answers.shown(program);
+    let accounts: Vec<Account<'_>> = answered.iter().flat_map(Answered::accounts).collect();
+    let told = Told { context: loaded.context(&arguments.file, begin, &[]), nothing: "", accounts };
+    let violated = told.most_serious().filter(|account| account.standing() == Standing::Violated);
+    let scene = violated.and_then(Account::shown).and_then(|shown| match &shown.run {
+        Run::Events(scene) => Some((shown, scene)),
+        Run::Threads(_) => None,
+    });
     if shared.json {
-        print_json(arguments, program, &answers, shown.as_ref())?;
-    } else if let Some(shown) = &shown {
+        print_json(arguments, &told, scene.map(|(_, scene)| scene))?;
+    } else if let (Some(account), Some((shown, scene))) = (violated, scene) {
         let text = match arguments.form.picture() {
-            Some(format) => draw(&shown.scene, format),
-            None => format!("{}{}", shown.headline, shown.scene.text()),
+            Some(format) => draw(scene, format),
+            None => shown.text(0).replacen("violation", &account.verdict, 1),
         };
         match &arguments.output {
             Some(path) => write_text(path, text)?,
             None => print_text(text),
         }
     } else {
-        remark_line(format_args!("{}: {}: there is no violation to show", arguments.file, answers.words()));
+        remark_line(format_args!("{}: {}: there is no violation to show", arguments.file, told.headline()));
     }
-    Ok(match shown {
-        Some(_) => Exit::Fails,
-        None if answers.are_robust() => Exit::Holds,
-        None => Exit::Unknown,
+    Ok(match told.standing() {
+        Standing::Violated => Exit::Fails,
+        Standing::Holds => Exit::Holds,
+        Standing::Unknown => Exit::Unknown,
     })
 }
 
@@ -105,19 +94,6 @@ fn check_options(arguments: &WitnessArguments, program: &Program) -> Result<(), 
     Err(InputError::file(program.source.name.clone(), message).with_help_if(Some(help)))
 }
 
-/// What to say loudly when the evidence for an answer is rejected; an error when there is no time to check it.
-fn alarm(
-    arguments: &WitnessArguments,
-    limits: &Limits,
-    check: impl FnOnce() -> Option<EvidenceCheck>,
-) -> Result<Option<String>, InputError> {
-    let Some(confirmation) = Confirmation::of(&arguments.file, true, limits, check) else { return Ok(None) };
-    match confirmation.stopped() {
-        Some(reason) => Err(InputError::Stopped { name: arguments.file.clone(), reason }),
-        None => Ok(confirmation.alarm(&arguments.file)),
-    }
-}
-
 fn draw(scene: &Scene, format: PictureFormat) -> String {
     match format {
         PictureFormat::Mermaid => scene_mermaid(scene),
@@ -125,15 +101,9 @@ fn draw(scene: &Scene, format: PictureFormat) -> String {
     }
 }
 
-fn print_json(
-    arguments: &WitnessArguments,
-    program: &Program,
-    answers: &Answers,
-    shown: Option<&Shown>,
-) -> Result<(), InputError> {
-    let questions = (answers.concurrency.as_ref(), answers.tso.as_ref());
-    let mut document = EventWitnessDocument::new(&arguments.file, program, questions);
-    let picture = shown.and_then(|shown| Some((arguments.form.picture()?, &shown.scene)));
+fn print_json(arguments: &WitnessArguments, told: &Told<'_>, scene: Option<&Scene>) -> Result<(), InputError> {
+    let mut document = EventWitnessDocument::new(told);
+    let picture = scene.and_then(|scene| Some((arguments.form.picture()?, scene)));
     if let Some((format, scene)) = picture {
         let mut text = Some(draw(scene, format));
         if let Some(path) = &arguments.output {
@@ -146,35 +116,4 @@ fn print_json(
     }
     print_document(&document);
     Ok(())
-}
-
-impl Answers {
-    /// The violation that was found.
-    fn shown(&self, program: &Program) -> Option<Shown> {
-        if let Some(ConcurrencyVerdict::NotRobust(violation)) = self.concurrency.as_ref().map(|it| &it.verdict) {
-            let reason = about_concurrency::reason_words(&violation.witness.reason);
-            let with = about_concurrency::with_words(program, violation);
-            let shown = Interleaving::of(program, &violation.witness)?;
-            let queue = shown.queue();
-            let headline = format!("not robust against concurrency: {reason}\nwith: {with}\n{queue}\n");
-            let scene = Scene::of_interleaving(&shown);
-            return Some(Shown { scene, headline });
-        }
-        let witness = self.tso.as_ref()?.witness.as_ref()?;
-        let (posts, with) = (program.posts.word(), tso::with_words(program, witness));
-        let headline = format!("not robust against TSO: happens-before is cyclic\nwith: {with}; posts {posts}\n");
-        Some(Shown { scene: Scene::of_computation(&Computation::of(program, witness)?), headline })
-    }
-
-    /// The verdicts in words.
-    fn words(&self) -> String {
-        let concurrency = self.concurrency.iter().map(|it| about_concurrency::verdict_words(&it.verdict));
-        let words: Vec<&str> = concurrency.chain(self.tso.iter().map(|it| tso::verdict_words(&it.verdict))).collect();
-        words.join(", ")
-    }
-
-    fn are_robust(&self) -> bool {
-        let first = self.concurrency.as_ref().is_none_or(|it| matches!(it.verdict, ConcurrencyVerdict::Robust(_)));
-        first && self.tso.as_ref().is_none_or(|it| it.verdict == Verdict::Robust)
-    }
 }

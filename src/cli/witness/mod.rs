@@ -2,14 +2,12 @@
 
 mod events;
 
-use super::check::{Against, only_tso};
-use super::confirm::{Confirmation, evidence_check};
+use super::confirm::{Confirmation, answer_check};
 use super::files::write_text;
 use super::output::{print_document, print_line, print_text, remark, remark_line};
-use super::simulate::ModelChoice;
+use super::words::{Ask, ModelChoice};
 use super::{Exit, ProgramOptions, SharedOptions, print_input_error};
 use crate::program::Program;
-use crate::report::check::verdict_words;
 use crate::report::context::fault_error;
 use crate::report::documents::{self, Picture, PictureFormat, RunsDocument, ViolationDocument, WitnessDocument};
 use crate::report::{counted, picture, violation};
@@ -29,9 +27,10 @@ pub(super) struct WitnessArguments {
     program: ProgramOptions,
     #[command(flatten)]
     pub(super) form: Form,
-    /// What the program of events or tasks is not robust against. By default concurrency, and where it is robust against that, TSO.
+    /// What to show a violation of, in a program of events or tasks: `concurrency` or `robustness`. By default robustness against concurrency, and where
+    /// that holds, against TSO.
     #[arg(long, value_enum, value_name = "WHAT")]
-    pub(super) against: Option<Against>,
+    pub(super) ask: Option<Ask>,
     /// Run the violating threads N times on this machine's processor and count the outcomes no SC machine has.
     #[arg(long, value_name = "N")]
     pub(super) run: Option<u64>,
@@ -67,7 +66,7 @@ pub(super) struct Form {
 /// Runs `palisade witness`: exit status 1 when there is a violation.
 pub(super) fn run(arguments: &WitnessArguments, shared: &SharedOptions) -> Exit {
     let limits = shared.limits();
-    if let Err(error) = only_tso(&arguments.file, arguments.model) {
+    if let Err(error) = admit(arguments) {
         return print_input_error(&error, shared);
     }
     let loaded = match arguments.program.load_any(&arguments.file, shared, &limits) {
@@ -75,10 +74,9 @@ pub(super) fn run(arguments: &WitnessArguments, shared: &SharedOptions) -> Exit 
         Err(exit) => return exit,
     };
     if loaded.program.is_event_driven() {
-        return events::answer(arguments, shared, &loaded, &limits)
-            .unwrap_or_else(|error| print_input_error(&error, shared));
+        return events::answer(arguments, shared, &loaded).unwrap_or_else(|error| print_input_error(&error, shared));
     }
-    if arguments.against == Some(Against::Concurrency) {
+    if arguments.ask == Some(Ask::Concurrency) {
         let error = InputError::file(
             loaded.program.source.name.clone(),
             "robustness against concurrency is about events, and the program has none",
@@ -91,7 +89,7 @@ pub(super) fn run(arguments: &WitnessArguments, shared: &SharedOptions) -> Exit 
         Ok(checked) => checked,
         Err(fault) => return print_input_error(&fault_error(program, &fault), shared),
     };
-    let confirmation = Confirmation::of(&arguments.file, true, &limits, || evidence_check(program, &checked));
+    let confirmation = Confirmation::of(&arguments.file, true, &limits, || answer_check(&loaded.about(), &checked));
     let mut document = WitnessDocument::new(&arguments.file, program, (&checked.verdict).into());
     document.evidence = confirmation.as_ref().map(Confirmation::document);
     if let Verdict::Unknown(reason) = checked.verdict {
@@ -112,7 +110,14 @@ pub(super) fn run(arguments: &WitnessArguments, shared: &SharedOptions) -> Exit 
         if shared.json {
             print_document(&document);
         } else {
-            let word = verdict_words(&checked.verdict, &loaded.program);
+            let word = match checked.verdict {
+                Verdict::Robust if !program.accepted.is_empty() => {
+                    format!("robust but for {}", counted(program.accepted.len(), "accepted delay"))
+                }
+                Verdict::Robust => "robust".to_owned(),
+                Verdict::NotRobust => "not-robust".to_owned(),
+                Verdict::Unknown(_) => "unknown".to_owned(),
+            };
             remark_line(format_args!("{}: {word}: there is no violation to show", arguments.file));
         }
         return if checked.verdict == Verdict::Robust { Exit::Holds } else { Exit::Unknown };
@@ -125,6 +130,23 @@ pub(super) fn run(arguments: &WitnessArguments, shared: &SharedOptions) -> Exit 
     match shown {
         Ok(()) => Exit::Fails,
         Err(error) => print_input_error(&error, shared),
+    }
+}
+
+/// Refuses what this command does not show.
+fn admit(arguments: &WitnessArguments) -> Result<(), InputError> {
+    let refuse =
+        |message: &str, help: &str| Err(InputError::file(&arguments.file, message).with_help_if(Some(help.to_owned())));
+    match (arguments.ask, arguments.model) {
+        (Some(Ask::Properties | Ask::Races), _) => refuse(
+            "this command shows violations of robustness",
+            "`palisade check --ask properties,races` shows the others",
+        ),
+        (_, None | Some(ModelChoice::Tso)) => Ok(()),
+        (_, Some(_)) => refuse(
+            "this command is about robustness against TSO",
+            "`palisade check --model pso` decides robustness against PSO and shows a violation, `--ask properties --model` asks for properties",
+        ),
     }
 }
 

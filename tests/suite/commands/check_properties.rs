@@ -1,6 +1,7 @@
-//! What `palisade check` says of the properties of a program that is not robust: reports, lines, documents, evidence.
+//! `palisade check` answers all questions of a file: properties first, then robustness; nothing is green while one of them fails or is not decided.
 
 use crate::documents;
+use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -27,57 +28,95 @@ const LITMUS: &str = "X86 SB
 QUESTION
 ";
 
-/// Programs that are not robust, with what `check` says of their properties: in a report, and in a line.
-fn programs() -> Vec<(&'static str, String, &'static str, &'static str)> {
+/// A counter that two threads increment without a lock. Its last statement is wrong under SC already, and the program is robust: each thread has nothing
+/// to delay a store past.
+const RACY: &str = "program RacyCounter
+address n, done
+thread worker [2] {
+  n = n + 1;
+  fetch_add(done, 1);
+}
+thread judge {
+  await (done == 2);
+  ensure n == 2;
+}
+";
+
+/// Programs with what `check` says of them: the first line, the line about the property, and the exit status.
+fn programs() -> Vec<(&'static str, String, &'static str, &'static str, i32)> {
     let flags = |condition: &str| FLAGS.replace("CONDITION", condition);
     let never = |never: &str| FLAGS.replace("  some: ensure CONDITION;\n", "") + never;
     let litmus = |question: &str| LITMUS.replace("QUESTION", question);
+    let fenced = |text: String| text.replace("look: r", "between: mfence; look: r");
     vec![
         (
             "breaks.pal",
             flags("s = 0 || r + s > 1"),
-            "breaks   `ensure s = 0 || r + s > 1` (line 11)",
-            "breaks `ensure s = 0 || r + s > 1` (line 11)",
+            "violated under TSO, not-robust",
+            "ensure   t2 some (line 11): violated, not under SC",
+            1,
         ),
-        ("keeps.pal", flags("r <= s + 1"), "breaks   no property: proved under TSO", "breaks no property"),
+        (
+            "fenced.pal",
+            fenced(flags("s = 0 || r + s > 1")),
+            "holds under TSO, robust",
+            "ensure   t2 some (line 11): holds, by ",
+            0,
+        ),
+        (
+            "keeps.pal",
+            flags("r <= s + 1"),
+            "holds under TSO, not-robust",
+            "ensure   t2 some (line 11): holds, by ",
+            1,
+        ),
         (
             "always.pal",
-            flags("s = 0"),
-            "breaks   `ensure s = 0` (line 11), under SC already",
-            "breaks `ensure s = 0` (line 11), under SC already",
+            fenced(flags("s = 0")),
+            "violated under TSO, robust",
+            "ensure   t2 some (line 11): violated, under SC already",
+            1,
         ),
         (
             "never.pal",
             never("never t1 at tell, t2 at ask"),
-            "breaks   `never t1 at tell, t2 at ask` (line 12), under SC already",
-            "breaks `never t1 at tell, t2 at ask` (line 12), under SC already",
+            "violated under TSO, not-robust",
+            "never    t1 at tell, t2 at ask (line 12): violated, under SC already",
+            1,
         ),
         (
             "unasked.pal",
-            never("never t1 at tell, t2 at ask")
-                .replace("  want: mem[y]", "  want: lock; goto put; put: mem[y]")
-                .replace("  ask: ", "  ask: unlock; goto see; see: "),
-            "breaks   not decided: a thread can hold the lock where the joint control state wants it to stand",
-            "breaks nothing that is known",
+            fenced(
+                never("never t1 at tell, t2 at ask")
+                    .replace("  want: mem[y]", "  want: lock; goto put; put: mem[y]")
+                    .replace("  ask: ", "  ask: unlock; goto see; see: "),
+            ),
+            "unknown under TSO, robust",
+            "never    t1 at tell, t2 at ask (line 12): unknown, a thread can hold the lock",
+            3,
         ),
         (
             "shown.litmus",
             litmus("exists (0:EAX=0 /\\ 1:EAX=0)"),
-            "reaches  `exists (0:EAX=0 /\\ 1:EAX=0)`",
-            "reaches its `exists`",
+            "Sometimes under TSO, not-robust",
+            "exists   (0:EAX=0 /\\ 1:EAX=0): Sometimes, not under SC",
+            1,
         ),
         (
             "hidden.litmus",
-            litmus("exists (0:EAX=0 /\\ [x]=2)"),
-            "reaches  not `exists (0:EAX=0 /\\ [x]=2)`: proved under TSO",
-            "reaches not its `exists`",
+            litmus("exists (0:EAX=0 /\\ [x]=2)").replace("MOV EAX", "MFENCE;MOV EAX"),
+            "Never under TSO, robust",
+            "exists   (0:EAX=0 /\\ [x]=2): Never, by ",
+            0,
         ),
         (
             "broken.litmus",
             litmus("~exists (0:EAX=0 /\\ 1:EAX=0)"),
-            "breaks   `~exists (0:EAX=0 /\\ 1:EAX=0)`",
-            "breaks `~exists (0:EAX=0 /\\ 1:EAX=0)`",
+            "violated under TSO, not-robust",
+            "~exists  (0:EAX=0 /\\ 1:EAX=0): violated, Sometimes, not under SC",
+            1,
         ),
+        ("racy-counter.pal", RACY.to_owned(), "violated under TSO, robust", "ensure   judge ", 1),
     ]
 }
 
@@ -99,63 +138,94 @@ fn folder() -> tempfile::TempDir {
 }
 
 #[test]
-fn the_line_follows_the_verdict() {
+fn each_question_has_its_line() {
     let folder = folder();
-    for (name, _, expected, _) in programs() {
+    for (name, _, headline, line, status) in programs() {
         let output = check(folder.path(), &["check", name]);
         let text = out(&output);
-        let lines: Vec<&str> = text.lines().take(2).collect();
-        assert_eq!(lines, [format!("{name}: not-robust"), format!("  {expected}")], "{text}");
-        assert_eq!(output.status.code(), Some(1), "{name}");
+        assert_eq!(text.lines().next(), Some(format!("{name}: {headline}").as_str()), "{text}");
+        let property = text.lines().position(|own| own.starts_with(&format!("  {line}"))).expect(line);
+        let robust = text.lines().position(|own| own.starts_with("  robust ")).expect("robustness has a line");
+        assert!(property < robust, "properties come first: {text}");
+        assert_eq!(output.status.code(), Some(status), "{name}: {text}");
     }
 }
 
 #[test]
-fn who_asks_for_robustness_alone_gets_it() {
+fn who_asks_for_one_question_gets_it() {
     let folder = folder();
-    for (name, ..) in programs() {
-        let output = check(folder.path(), &["check", "--no-properties", name]);
-        let text = out(&output);
-        assert!(text.starts_with(&format!("{name}: not-robust\n  threads ")), "{text}");
-        assert_eq!(output.status.code(), Some(1), "{name}");
+    for (name, _, headline, ..) in programs() {
+        let text = out(&check(folder.path(), &["check", "--ask", "robustness", name]));
+        let robust = headline.split(", ").last().expect("two verdicts");
+        assert!(text.starts_with(&format!("{name}: {robust}\n  threads ")), "{text}");
+        let alone = check(folder.path(), &["check", "--ask", "properties", name]);
+        let short = check(folder.path(), &["prove", name]);
+        assert_eq!((out(&alone), alone.status), (out(&short), short.status), "{name}");
+        assert!(out(&alone).starts_with(&format!("{name}: {}\n", headline.split(", ").next().unwrap_or_default())));
     }
-    assert!(documents::read(out(&check(folder.path(), &["check", "--no-properties", "--json", "breaks.pal"])))["properties"].is_null());
+    // Right code that is not robust.
+    assert_eq!(check(folder.path(), &["check", "--ask", "properties", "keeps.pal"]).status.code(), Some(0));
+}
+
+/// What is wrong under SC is shown as an interleaving, without buffers.
+#[test]
+fn the_violation_is_the_one_that_breaks_the_property() {
+    let folder = folder();
+    for name in ["always.pal", "racy-counter.pal"] {
+        let text = out(&check(folder.path(), &["check", name]));
+        assert!(text.contains("\nviolation: `ensure ") && !text.contains("buffer"), "{text}");
+        assert!(!text.contains("happens-before"), "{text}");
+    }
+    let text = out(&check(folder.path(), &["check", "breaks.pal"]));
+    assert!(text.contains("\nviolation: `ensure s = 0 || r + s > 1` at t2 some"), "{text}");
+    assert!(text.ends_with("\n(1 violation more to show: `--all`)\n"), "{text}");
+    let text = out(&check(folder.path(), &["check", "--all", "breaks.pal"]));
+    assert!(text.contains("is delayed past the load at") && text.contains("happens-before cycle:"), "{text}");
+}
+
+/// The racy counter is green nowhere: text, exit status, JSON, JUnit, SARIF, page.
+#[test]
+fn the_racy_counter_is_green_nowhere() {
+    let folder = folder();
+    let outputs = ["--junit", "cases.xml", "--sarif", "log.sarif", "--report", "page.html"];
+    for command in [&["check"][..], &["prove"], &["check", "--model", "sc"], &["check", "--model", "pso"]] {
+        let output = check(folder.path(), &[command, &["racy-counter.pal", "--verify"], &outputs[..]].concat());
+        assert_eq!(output.status.code(), Some(1), "{command:?}: {output:?}");
+        assert!(out(&output).starts_with("racy-counter.pal: violated under "), "{}", out(&output));
+        let cases = std::fs::read_to_string(folder.path().join("cases.xml")).expect("it is written");
+        assert!(cases.contains("failures=\"1\"") && cases.contains("`ensure n == 2`"), "{cases}");
+        let log = documents::sarif(&folder.path().join("log.sarif"));
+        let results = log["runs"][0]["results"].as_array().expect("results").iter();
+        let failed: Vec<&Value> = results.filter(|result| result["kind"] == "fail").collect();
+        assert_eq!(failed.len(), 1, "{log}");
+        assert_eq!((&failed[0]["ruleId"], &failed[0]["level"]), (&"property-violated".into(), &"error".into()));
+        let page = std::fs::read_to_string(folder.path().join("page.html")).expect("it is written");
+        assert!(page.contains("<header class=\"bad\">"), "{page}");
+        let document = documents::read(out(&check(folder.path(), &[command, &["racy-counter.pal", "--json"]].concat())));
+        assert_eq!(document["verdict"], "violated");
+        assert_eq!((&document["answers"][0]["verdict"], &document["answers"][0]["under_sc"]), (&"violated".into(), &true.into()));
+    }
+    let line = out(&check(folder.path(), &["check", "."]));
+    assert!(line.contains("./racy-counter.pal: violated under TSO, robust, "), "{line}");
 }
 
 #[test]
-fn many_programs_have_it_in_their_lines() {
+fn documents_have_each_answer() {
     let folder = folder();
-    std::fs::write(folder.path().join("nothing.pal"), FLAGS.replace("  some: ensure CONDITION;\n", ""))
-        .expect("a file");
-    let text = out(&check(folder.path(), &["check", "."]));
-    assert_eq!(text.lines().count(), 10, "{text}");
-    for (name, .., part) in programs() {
-        let line = text.lines().find(|line| line.starts_with(&format!("./{name}: "))).expect(name);
-        assert!(line.contains(&format!(", with 2 threads, {part} [")), "{line}");
-    }
-    assert!(
-        text.contains("./nothing.pal: not-robust, ") && !text.contains("nothing.pal: not-robust, breaks"),
-        "{text}"
-    );
-}
-
-#[test]
-fn documents_have_each_property() {
-    let folder = folder();
-    let of = |arguments: &[&str]| documents::read(out(&check(folder.path(), arguments)))["properties"].take();
+    let of = |arguments: &[&str]| documents::read(out(&check(folder.path(), arguments)));
     let broken = of(&["check", "breaks.pal", "--json", "--verify"]);
-    assert_eq!((&broken["verdict"], &broken["model"]), (&"violated".into(), &"tso".into()));
-    assert_eq!(broken["properties"][0]["label"], "some");
-    assert_eq!(broken["properties"][0]["under_sc"], false);
-    assert_eq!(broken["evidence"]["verdict"], "accepted");
-    let kept = of(&["check", "keeps.pal", "--json"]);
-    assert_eq!((&kept["verdict"], &kept["properties"][0]["verdict"]), (&"holds".into(), &"holds".into()));
+    assert_eq!((&broken["verdict"], &broken["answers"][0]["model"]), (&"violated".into(), &"tso".into()));
+    assert_eq!((&broken["answers"][0]["label"], &broken["answers"][0]["under_sc"]), (&"some".into(), &false.into()));
+    assert_eq!((&broken["answers"][1]["ask"], &broken["answers"][1]["verdict"]), (&"robustness".into(), &"violated".into()));
+    for answer in broken["answers"].as_array().expect("answers") {
+        assert_eq!(answer["evidence"]["verdict"], "accepted", "{answer}");
+    }
     let unasked = of(&["check", "unasked.pal", "--json"]);
     assert_eq!(unasked["verdict"], "unknown");
-    assert!(unasked["reason"].as_str().is_some_and(|reason| reason.contains("can hold the lock")), "{unasked}");
-    // A question about final states needs fixed copies; a robust program breaks nothing.
-    assert!(of(&["check", "shown.litmus", "--json", "--threads", "all=*"]).is_null());
-    assert!(of(&["check", "keeps.pal", "--json", "--threads", "t1=1,t2=0"]).is_null());
+    assert!(unasked["answers"][0]["reason"].as_str().is_some_and(|reason| reason.contains("can hold the lock")));
+    // A question about final states needs fixed copies.
+    let any = of(&["check", "shown.litmus", "--json", "--threads", "all=*"]);
+    assert_eq!((&any["answers"][0]["verdict"], &any["answers"][1]["verdict"]), (&"unknown".into(), &"violated".into()));
 }
 
 #[test]
@@ -165,10 +235,12 @@ fn the_evidence_is_written_and_accepted() {
     check(folder.path(), &[&["check", "--certificate", "evidence"], &files[..]].concat());
     for (name, suffixes) in [
         ("breaks.pal", &["violation", "property-witness-1"][..]),
+        ("fenced.pal", &["robust", "property"]),
         ("keeps.pal", &["violation", "property"]),
         ("never.pal", &["violation", "property-witness-1"]),
-        ("unasked.pal", &["violation"]),
-        ("hidden.litmus", &["violation", "property"]),
+        ("unasked.pal", &["robust"]),
+        ("hidden.litmus", &["robust", "property"]),
+        ("racy-counter.pal", &["robust", "property-witness-1"]),
     ] {
         for suffix in suffixes {
             let output = check(folder.path(), &["verify", &format!("evidence/{name}.{suffix}.json")]);
@@ -181,8 +253,7 @@ fn the_evidence_is_written_and_accepted() {
 #[test]
 fn a_long_search_is_not_asked_for() {
     let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/epoch-pin-published.pal");
-    let text = out(&check(Path::new("."), &["check", model.to_str().expect("a plain path"), "--no-prune"]));
-    let second = text.lines().nth(1).expect("a line");
-    assert!(second.starts_with("  breaks   not decided: `ensure alive = 1` (line 32), "), "{text}");
-    assert!(second.ends_with(": more than 200000 configurations"), "{text}");
+    let output = check(Path::new("."), &["check", model.to_str().expect("a plain path"), "--no-prune"]);
+    let text = out(&output);
+    assert!(text.contains("  ensure   ") && text.contains(": more than 200000 configurations; `--ask properties`"), "{text}");
 }

@@ -65,7 +65,7 @@ fn thousands_of_threads() {
         let _ = writeln!(text, "thread t{number} {{ x = 1; let r = y; }}");
         text
     });
-    for arguments in [&["check"][..], &["fences"], &["check", "--criterion", "trf"]] {
+    for arguments in [&["check"][..], &["fences"], &["check", "--ask", "races"]] {
         within_limits("threads.pal", &threads, arguments);
     }
 }
@@ -74,11 +74,11 @@ fn thousands_of_threads() {
 fn thousands_of_properties() {
     let joint = "never t at a, u at b\n".repeat(6_000);
     let text = format!("program never\naddress x\n{joint}thread t {{ a: x = 1; }}\nthread u {{ b: x = 2; }}\n");
-    for arguments in [&["prove"][..], &["prove", "--model", "pso"], &["fences", "--for-property"]] {
+    for arguments in [&["prove"][..], &["prove", "--model", "pso"], &["fences", "--ask", "properties"]] {
         within_limits("never.pal", &text, arguments);
     }
     let ensured = with_body(&"ensure x == 0;\n".repeat(4_000));
-    within_limits("ensure.pal", &ensured, &["fences", "--for-property"]);
+    within_limits("ensure.pal", &ensured, &["fences", "--ask", "properties"]);
 }
 
 #[test]

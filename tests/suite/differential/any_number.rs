@@ -4,7 +4,7 @@
 use super::instances::{Said, engine, objection_to_violation, oracle};
 use super::{Amount, Compared, compare_all, of_class};
 use crate::checked::unconfirmed_check;
-use palisade::cli::confirm_check;
+use palisade::questions::{About, confirm};
 use palisade::limits::Limits;
 use palisade::program::{Copies, Program};
 use palisade::robustness::{Check, CheckOptions, Verdict};
@@ -68,7 +68,7 @@ fn compare(program: &Program, steps: Option<u32>) -> Compared {
     if matches!(checked.verdict, Verdict::Unknown(_)) {
         return Ok("out of time");
     }
-    match confirm_check(program, &checked) {
+    match confirm(&About::new(program), &checked) {
         None => return Err("no evidence".to_owned()),
         Some(Err(failure)) => return Err(format!("{:?}, but the evidence is rejected: {failure}", checked.verdict)),
         Some(Ok(())) => {}

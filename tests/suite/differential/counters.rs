@@ -3,7 +3,7 @@
 use super::instances::{Said, objection_to_violation, oracle};
 use super::{Amount, Compared, compare_generated, of_class};
 use crate::checked::unconfirmed_check;
-use palisade::cli::confirm_check;
+use palisade::questions::{About, confirm};
 use palisade::limits::Limits;
 use palisade::program::{
     Action, BinaryOperator, Copies, Counters, Domain, DomainOrigin, Expression, Instruction, LabelId, Program,
@@ -24,7 +24,7 @@ fn decide(program: &Program, counters: bool, most: Duration) -> Result<Option<Ve
     let Ok(checked) = unconfirmed_check(program, &CheckOptions { counters, limits, ..CheckOptions::default() }) else {
         return Ok(None);
     };
-    match confirm_check(program, &checked) {
+    match confirm(&About::new(program), &checked) {
         Some(Err(failure)) => {
             return Err(format!("{:?}, but the evidence is rejected: {failure}", checked.verdict));
         }
@@ -163,7 +163,7 @@ pub(super) fn compare_widths(program: &Program) -> Compared {
             Verdict::Unknown(_) => "no verdict",
         });
     };
-    if let Some(Err(failure)) = confirm_check(program, &checked) {
+    if let Some(Err(failure)) = confirm(&About::new(program), &checked) {
         return Err(format!("the evidence is rejected: {failure}"));
     }
     let size = modulo.high - modulo.low + 1;

@@ -6,7 +6,7 @@ use super::instances::robust_with_few_copies;
 use super::{Amount, Compared, compare_generated, of_class};
 use crate::checked::unconfirmed_check;
 use crate::environment::is_long_run;
-use palisade::cli::confirm_check;
+use palisade::questions::{About, confirm};
 use palisade::limits::Limits;
 use palisade::program::{Program, SourceText};
 use palisade::robustness::{Abstraction, CheckOptions, Verdict};
@@ -89,7 +89,7 @@ fn compare(program: &Program) -> Compared {
     let limits = Limits::none().with_timeout(Duration::from_secs(seconds));
     let options = CheckOptions { limits, values: 12, ..CheckOptions::default() };
     let Ok(checked) = unconfirmed_check(program, &options) else { return Ok("a fault") };
-    if let Some(Err(failure)) = confirm_check(program, &checked) {
+    if let Some(Err(failure)) = confirm(&About::new(program), &checked) {
         return Err(format!("{:?}, but the evidence is rejected: {failure}", checked.verdict));
     }
     match (&checked.verdict, &checked.abstraction) {

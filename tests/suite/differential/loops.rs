@@ -3,7 +3,7 @@
 use super::instances::{Said, objection_to_violation, oracle};
 use super::{Amount, Compared, compare_all, of_class};
 use crate::checked::unconfirmed_check;
-use palisade::cli::confirm_check;
+use palisade::questions::{About, confirm};
 use palisade::program::Program;
 use palisade::robustness::{CheckOptions, Verdict};
 use palisade::semantics::Instance;
@@ -15,7 +15,7 @@ const STEPS: [u32; 3] = [6, 5, 4];
 fn compare(program: &Program) -> Compared {
     let Ok(checked) = unconfirmed_check(program, &CheckOptions::default()) else { return Ok("growing") };
     let instance = Instance::of(program).ok_or("the copies are not fixed")?;
-    match confirm_check(program, &checked) {
+    match confirm(&About::new(program), &checked) {
         None => return Err("no answer".to_owned()),
         Some(Err(failure)) => return Err(format!("{:?}, but the evidence is rejected: {failure}", checked.verdict)),
         Some(Ok(())) => {}

@@ -2,7 +2,7 @@
 
 use super::instances::{Said, oracle};
 use super::{Amount, Compared, compare_all, of_class};
-use palisade::cli::confirm_races;
+use palisade::questions::{About, confirm};
 use palisade::program::{Copies, Program};
 use palisade::properties::races::{RaceOptions, RaceVerdict, Races, implies_robustness, races};
 use palisade::semantics::race_oracle::has_race;
@@ -31,7 +31,7 @@ fn shapes() -> Vec<Shape> {
 fn answered(program: &Program) -> Result<Option<Races>, String> {
     // A step without a value makes a program one that has no meaning, for the oracle as well.
     let Ok(found) = races(program, &RaceOptions::default()) else { return Ok(None) };
-    match confirm_races(program, &found) {
+    match confirm(&About::new(program), &found) {
         None => Err("no answer".to_owned()),
         Some(Err(failure)) => Err(format!("{:?}, but the evidence is rejected: {failure}", found.verdict)),
         Some(Ok(())) => Ok(Some(found)),

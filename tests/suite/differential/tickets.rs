@@ -5,7 +5,7 @@ use super::instances::robust_with_few_copies;
 use super::{Amount, Compared, compare_generated, of_class};
 use crate::checked::unconfirmed_check;
 use crate::environment::is_long_run;
-use palisade::cli::confirm_check;
+use palisade::questions::{About, confirm};
 use palisade::limits::Limits;
 use palisade::program::{Program, SourceText, Tickets};
 use palisade::robustness::{Abstraction, CheckOptions, Verdict};
@@ -127,7 +127,7 @@ fn compare(program: &Program) -> Compared {
     let limits = Limits::none().with_timeout(Duration::from_secs(if is_long_run() { 20 } else { 10 }));
     let options = CheckOptions { limits, values: 8, ..CheckOptions::default() };
     let Ok(checked) = unconfirmed_check(program, &options) else { return Ok("a fault") };
-    if let Some(Err(failure)) = confirm_check(program, &checked) {
+    if let Some(Err(failure)) = confirm(&About::new(program), &checked) {
         return Err(format!("{:?}, but the evidence is rejected: {failure}", checked.verdict));
     }
     let without_values = match (&checked.verdict, &checked.abstraction) {

@@ -95,10 +95,10 @@ fn check_answers_and_its_evidence_is_verified() {
     let run = palisade(folder.path(), &["check", "--certificate", "evidence", "search.pal"]);
     assert_eq!(run.status.code(), Some(1), "{}{}", out(&run), err(&run));
     let text = out(&run);
-    assert!(text.starts_with("search.pal: not robust against concurrency\n  events   onText × *\n"), "{text}");
+    assert!(text.starts_with("search.pal: not robust against concurrency, robust against TSO\n  events   onText × *\n"), "{text}");
     assert!(text.contains("cycle: onText#") && text.contains("(query: "), "{text}");
     let run =
-        palisade(folder.path(), &["check", "--certificate", "evidence", "--against", "concurrency", "guarded.pal"]);
+        palisade(folder.path(), &["check", "--certificate", "evidence", "--ask", "concurrency", "guarded.pal"]);
     assert_eq!(run.status.code(), Some(0), "{}{}", out(&run), err(&run));
     assert!(out(&run).starts_with("guarded.pal: robust against concurrency\n"), "{}", out(&run));
     let files = ["evidence/search.pal.concurrency-violation.json", "evidence/guarded.pal.concurrency-robust.json"];
@@ -113,12 +113,13 @@ fn the_document_says_what_the_text_says() {
     let folder = folder();
     let run = palisade(folder.path(), &["check", "--json", "search.pal"]);
     let document = documents::read(&run.stdout);
-    assert_eq!(document["verdict"], "not-robust");
-    assert_eq!(document["concurrency"]["kind"], "serializability");
-    assert_eq!(document["events"]["onText"], "*");
+    assert_eq!((&document["verdict"], &document["answers"][0]["ask"]), (&"violated".into(), &"concurrency".into()));
+    let phrase = document["answers"][0]["phrase"].as_str().expect("a phrase");
+    assert!(phrase.ends_with("(serializability)"), "{document}");
+    assert_eq!(document["threads"]["onText"], "*");
     let run = palisade(folder.path(), &["check", "--json", "--events", "onText=1", "search.pal"]);
     let document = documents::read(&run.stdout);
-    assert_eq!((&document["verdict"], &document["events"]["onText"]), (&"robust".into(), &1.into()));
+    assert_eq!((&document["verdict"], &document["threads"]["onText"]), (&"holds".into(), &1.into()));
 }
 
 #[test]
@@ -131,22 +132,21 @@ fn what_is_not_asked_of_events_is_refused() {
         assert!(text.contains(words), "{arguments:?}: {text}");
     };
     let alone = "this command knows threads alone, and `onText` is an event";
-    refused(
-        &["prove", "search.pal"],
-        "nothing to prove: the program has no `ensure`, no `fail`, no `never` and no question",
-    );
+    let run = palisade(folder.path(), &["prove", "search.pal"]);
+    assert_eq!(run.status.code(), Some(0), "{}{}", out(&run), err(&run));
+    assert!(out(&run).starts_with("search.pal: nothing is stated: there is no `ensure`"), "{}", out(&run));
     refused(&["witness", "--litmus", "search.pal"], "`--litmus`, `--dot` and `--run` know threads alone");
-    refused(&["witness", "--against", "concurrency", "threads.pal"], "about events, and the program has none");
+    refused(&["witness", "--ask", "concurrency", "threads.pal"], "about events, and the program has none");
     refused(&["fences", "--redundant", "search.pal"], "finds the cheapest fences for robustness against TSO alone");
     refused(&["simulate", "search.pal"], "`onText` has any number of copies");
     refused(&["simulate", "--model", "pso", "search.pal"], "serially, under SC or under TSO");
     refused(&["simulate", "--model", "serial", "threads.pal"], "`serial` runs one event after the other");
     refused(&["net", "search.pal", "--attack", "1"], alone);
     refused(
-        &["check", "mixed.pal"],
+        &["check", "--ask", "concurrency", "mixed.pal"],
         "robustness against concurrency is about events, and the thread `t` belongs to none",
     );
-    refused(&["check", "--against", "concurrency", "threads.pal"], "the thread `t` belongs to none");
+    refused(&["check", "--ask", "concurrency", "threads.pal"], "the thread `t` belongs to none");
     refused(&["check", "--events", "onTxet=2", "search.pal"], "did you mean `onText`?");
     refused(&["check", "--threads", "onText=2", "search.pal"], "`onText` is an event: say `--events onText=…`");
     refused(&["check", "--events", "t=2", "mixed.pal"], "`t` is a thread: say `--threads t=…`");
@@ -175,7 +175,7 @@ fn fences_are_placed_in_tasks_and_shown_to_be_the_fewest() {
     }
     let run = palisade(folder.path(), &["verify", "evidence/buffering.pal.repair.json"]);
     assert!(out(&run).contains("and with none cheaper"), "{}", out(&run));
-    let run = palisade(folder.path(), &["check", "--against", "tso", "evidence/buffering.repaired.pal"]);
+    let run = palisade(folder.path(), &["check", "--ask", "robustness", "evidence/buffering.repaired.pal"]);
     assert_eq!(run.status.code(), Some(0), "{}{}", out(&run), err(&run));
     let run = palisade(folder.path(), &["fences", "--json", "--never", "q.*", "buffering.pal"]);
     assert_eq!(run.status.code(), Some(1), "{}{}", out(&run), err(&run));
@@ -223,7 +223,7 @@ fn violations_are_shown_in_all_forms() {
     assert_eq!(run.status.code(), Some(1), "{text}{}", err(&run));
     assert!(text.starts_with("not robust against concurrency: events cannot be seen as atomic"), "{text}");
     assert!(text.contains("       main ") && text.contains("cycle: onText#"), "{text}");
-    let run = palisade(folder.path(), &["witness", "--against", "tso", "buffering.pal"]);
+    let run = palisade(folder.path(), &["witness", "--ask", "robustness", "buffering.pal"]);
     assert!(
         out(&run).starts_with("not robust against TSO: happens-before is cyclic\nwith: ea × 1, eb × 1; posts drain\n"),
         "{}",
@@ -231,12 +231,12 @@ fn violations_are_shown_in_all_forms() {
     );
     let run = palisade(folder.path(), &["witness", "--svg", "search.pal"]);
     assert!(out(&run).starts_with("<svg ") && out(&run).trim_end().ends_with("</svg>"), "{}", out(&run));
-    let run = palisade(folder.path(), &["witness", "--mermaid", "--against", "tso", "buffering.pal"]);
+    let run = palisade(folder.path(), &["witness", "--mermaid", "--ask", "robustness", "buffering.pal"]);
     assert!(out(&run).starts_with("sequenceDiagram\n  participant T0 as main\n"), "{}", out(&run));
     let run = palisade(folder.path(), &["witness", "--json", "--svg", "search.pal"]);
     let document = documents::read(&run.stdout);
-    assert_eq!((&document["format"], &document["concurrency"]["kind"]), (&"svg".into(), &"serializability".into()));
-    let run = palisade(folder.path(), &["witness", "--against", "tso", "search.pal"]);
+    assert_eq!((&document["format"], &document["answers"][0]["verdict"]), (&"svg".into(), &"violated".into()));
+    let run = palisade(folder.path(), &["witness", "--ask", "robustness", "search.pal"]);
     assert_eq!(run.status.code(), Some(0), "{}", out(&run));
     assert!(err(&run).contains("robust against TSO: there is no violation to show"), "{}", err(&run));
 }

@@ -62,20 +62,20 @@ fn only_another_order_violates() {
         std::fs::write(folder.path().join(format!("{name}.pal")), text).expect("it is written");
     }
     let run = |line: &str| run(folder.path(), line);
-    let (exit, text, errors) = run("check --against concurrency callbacks.pal");
+    let (exit, text, errors) = run("check --ask concurrency callbacks.pal");
     assert!(exit == 1 && text.contains("takes a task before one that was posted earlier"), "{text}{errors}");
-    let (exit, text, errors) = run("check --against concurrency --queue fifo callbacks.pal");
+    let (exit, text, errors) = run("check --ask concurrency --queue fifo callbacks.pal");
     assert!(
         exit == 3 && text.contains("needs tasks taken in another order than that of their posts"),
         "{text}{errors}"
     );
-    let (_, json, _) = run("check --against concurrency --queue fifo --json callbacks.pal");
+    let (_, json, _) = run("check --ask concurrency --queue fifo --json callbacks.pal");
     assert_eq!(documents::read(json.as_bytes())["verdict"], "unknown", "{json}");
     // What is robust for any order is robust for an ordinary queue.
-    assert_eq!(run("check --against tso --queue fifo callbacks.pal").0, 0);
-    let (exit, text, errors) = run("check --against concurrency --queue fifo --verify nested.pal");
+    assert_eq!(run("check --ask robustness --queue fifo callbacks.pal").0, 0);
+    let (exit, text, errors) = run("check --ask concurrency --queue fifo --verify nested.pal");
     assert!(exit == 1 && text.contains("first in, first out is enough"), "{text}{errors}");
-    let (exit, text, errors) = run("check --against tso --queue fifo --verify buffered.pal");
+    let (exit, text, errors) = run("check --ask robustness --queue fifo --verify buffered.pal");
     assert!(exit == 1 && text.contains("queue: first in, first out is enough"), "{text}{errors}");
     let (exit, _, errors) = run("check --queue fifo threads.pal");
     assert!(exit == 2 && errors.contains("`--queue` is about events and tasks"), "{errors}");

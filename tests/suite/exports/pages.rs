@@ -66,11 +66,11 @@ const PAGES: [(&[&str], &[&str]); 23] = [
         &["not robust against TSO", "delayed store", "class=\"scene\"", "cycle: "],
     ),
     (
-        &["check", "models/events/search-as-you-type.pal", "--against", "concurrency", "--verify"],
+        &["check", "models/events/search-as-you-type.pal", "--ask", "concurrency", "--verify"],
         &["not robust against concurrency", "class=\"scene\"", "search of onText#0", "accepted the evidence"],
     ),
     (&["check", "models/events/pause-request-fenced.pal", "--events", "all=*"], &["robust against TSO", "posts drain"]),
-    (&["prove", "models/dekker.pal"], &["violated under TSO", "How <code>ensure", "buffer of"]),
+    (&["prove", "models/dekker.pal"], &["violated under TSO", "How it happens: `ensure", "buffer of"]),
     (&["prove", "models/dekker.pal", "--model", "sc"], &["holds under SC"]),
     (
         &["fences", "models/peterson.pal"],
@@ -78,12 +78,12 @@ const PAGES: [(&[&str], &[&str]); 23] = [
     ),
     (&["fences", "models/chase-lev-fenced.pal", "--redundant"], &["robust as it is", "Fences that are there already"]),
     (
-        &["fences", "--for-property", "models/dekker.pal"],
+        &["fences", "--ask", "properties", "models/dekker.pal"],
         &["2 changes needed, none cheaper", "violated otherwise", "proved by", "class=\"added\""],
     ),
-    (&["fences", "--for-property", "models/spsc-ring-buffer.pal"], &["no fence needed", "proved by"]),
+    (&["fences", "--ask", "properties", "models/spsc-ring-buffer.pal"], &["no fence needed", "proved by"]),
     (
-        &["fences", "--for-property", "models/ticket-lock.pal", "--domain", "0..1", "--wrap", "--threads", "worker=3"],
+        &["fences", "--ask", "properties", "models/ticket-lock.pal", "--domain", "0..1", "--wrap", "--threads", "worker=3"],
         &["no fence helps: violated under SC", "Why none helps", "class=\"states\""],
     ),
     (&["fences", "models/peterson.pal", "--never", "*"], &["no valid set under the restrictions", "stays feasible"]),
@@ -93,22 +93,22 @@ const PAGES: [(&[&str], &[&str]); 23] = [
         &["no valid set under the restrictions", "Why none helps", "class=\"scene\""],
     ),
     (
-        &["check", "--criterion", "trf", "models/peterson.pal", "--verify"],
-        &["has a triangular race", "store that races with it", "accepted the evidence", "class=\"lanes\""],
+        &["check", "--ask", "races", "models/peterson.pal", "--verify"],
+        &["triangular-race", "store that races with it", "accepted the evidence", "class=\"lanes\""],
     ),
-    (&["check", "--criterion", "trf", "models/burns-fenced.pal"], &["free of triangular races, and robust for that"]),
+    (&["check", "--ask", "races", "models/burns-fenced.pal"], &["race-free", "robust: no load shows"]),
     (
-        &["fences", "--criterion", "trf", "models/peterson.pal"],
+        &["fences", "--ask", "races", "models/peterson.pal"],
         &["2 fences against all triangular races, none cheaper", "otherwise races", "mfence here"],
     ),
     (
-        &["fences", "--for-property", "--objective", "pairs", "models/peterson.pal"],
+        &["fences", "--ask", "properties", "--objective", "pairs", "models/peterson.pal"],
         &["2 pairs to ban, no fewer do", "must not be delayed", "reordered together", "the searches are closed"],
     ),
     (
         &[
             "fences",
-            "--for-property",
+            "--ask", "properties",
             "--objective",
             "pairs",
             "models/ticket-lock.pal",

@@ -60,7 +60,7 @@ fn each_fence_of_a_robust_set_says_whether_a_property_needs_it() {
     let text = out(&palisade(folder.path(), "fences dekker.pal --certificate evidence"));
     assert_eq!(text.matches("`ensure others = 0` (line ").count(), 2, "{text}");
     assert_eq!(text.matches("           no property needs it\n").count(), 2, "{text}");
-    let summary = "  needed   by properties: 2 of 4; `--only-properties` looks for the cheapest for them alone\n";
+    let summary = "  needed   by properties: 2 of 4; `--ask properties` looks for the cheapest for them alone\n";
     assert!(text.contains(summary), "{text}");
     let said = accepted(folder.path(), &["dekker.pal.needed.json", "dekker.pal.repair.json"]);
     assert!(
@@ -89,15 +89,15 @@ fn each_fence_of_a_robust_set_says_whether_a_property_needs_it() {
 #[test]
 fn only_properties_is_for_property() {
     let folder = folder();
-    let one = out(&palisade(folder.path(), "fences --only-properties dekker.pal"));
-    assert_eq!(one, out(&palisade(folder.path(), "fences --for-property dekker.pal")));
+    let one = out(&palisade(folder.path(), "fences --ask properties dekker.pal"));
+    assert_eq!(one, out(&palisade(folder.path(), "fences --ask properties dekker.pal")));
     assert!(one.starts_with("dekker.pal: 2 fences optimal, cost 2\n"), "{one}");
 }
 
 #[test]
 fn placements_for_properties_have_evidence() {
     let folder = folder();
-    palisade(folder.path(), "fences --for-property peterson.pal --all --redundant --certificate evidence");
+    palisade(folder.path(), "fences --ask properties peterson.pal --all --redundant --certificate evidence");
     let said =
         accepted(folder.path(), &["peterson.pal.property-repair.json", "evidence_peterson.repaired.pal.property.json"]);
     assert!(
@@ -107,7 +107,7 @@ fn placements_for_properties_have_evidence() {
         "{said}"
     );
     // What is written back is what the evidence speaks of; the text as it was stays with it.
-    let output = palisade(folder.path(), "fences --for-property dekker.pal --apply --certificate evidence");
+    let output = palisade(folder.path(), "fences --ask properties dekker.pal --apply --certificate evidence");
     assert_eq!(output.status.code(), Some(0), "{}", out(&output));
     accepted(folder.path(), &["dekker.pal.property-repair.json", "dekker.pal.property.json"]);
     let text = out(&palisade(folder.path(), "prove dekker.pal"));
@@ -117,8 +117,8 @@ fn placements_for_properties_have_evidence() {
 #[test]
 fn no_set_helps_and_there_is_evidence_for_that() {
     let folder = folder();
-    palisade(folder.path(), "fences --for-property nbw-exchange.pal --certificate evidence");
-    palisade(folder.path(), "fences --for-property dekker.pal --never look --certificate evidence");
+    palisade(folder.path(), "fences --ask properties nbw-exchange.pal --certificate evidence");
+    palisade(folder.path(), "fences --ask properties dekker.pal --never look --certificate evidence");
     let said = accepted(folder.path(), &["nbw-exchange.pal.property-witness.json", "dekker.pal.property-repair.json"]);
     assert!(
         said.contains("dekker.pal cannot be kept from violating 2 properties under tso by the measures on offer"),
@@ -130,7 +130,7 @@ fn no_set_helps_and_there_is_evidence_for_that() {
 #[test]
 fn joint_control_states() {
     let folder = folder();
-    let output = palisade(folder.path(), "fences --for-property never.pal --certificate evidence --redundant");
+    let output = palisade(folder.path(), "fences --ask properties never.pal --certificate evidence --redundant");
     let text = out(&output);
     assert_eq!(output.status.code(), Some(0), "{text}");
     assert!(text.starts_with("never.pal: 2 fences optimal, cost 2\n"), "{text}");
@@ -155,14 +155,14 @@ fn joint_control_states() {
         "{said}"
     );
     assert!(said.contains("never.pal violates `never t1 at cs, t2 at cs` (line 4) under tso"), "{said}");
-    let text = out(&palisade(folder.path(), "fences --for-property racy.pal"));
+    let text = out(&palisade(folder.path(), "fences --ask properties racy.pal"));
     assert!(
         text.contains("no fence helps: violated under SC") && text.contains("  violated t1 at cs, t2 at cs (line 4)"),
         "{text}"
     );
-    let document = documents::read(out(&palisade(folder.path(), "fences --for-property never.pal --json")));
+    let document = documents::read(out(&palisade(folder.path(), "fences --ask properties never.pal --json")));
     assert_eq!(document["rows"][0]["property"]["property"], "never t1 at cs, t2 at cs");
-    let refused = palisade(folder.path(), "fences --for-property --objective pairs never.pal");
+    let refused = palisade(folder.path(), "fences --ask properties --objective pairs never.pal");
     assert_eq!(refused.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("no pairs of statements can be found for `never`"));
 }

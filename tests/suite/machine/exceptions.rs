@@ -50,10 +50,10 @@ fn harmless_delays(folder: &Path) -> Vec<(String, String)> {
         roles(folder, "ring-O2", RING, true, &format!("{NARROW}\n{}", accept(&accepted)));
         let output = palisade(folder, &["check", "roles.toml", "--json"]);
         let document = documents::read(&output.stdout);
-        if document["verdict"] == "robust" {
+        if document["verdict"] == "holds" {
             return accepted;
         }
-        let attacks = document["attacks"].as_array().unwrap_or_else(|| panic!("{document}"));
+        let attacks = document["answers"][0]["attacks"].as_array().unwrap_or_else(|| panic!("{document}"));
         let attack = attacks.iter().find(|attack| attack["outcome"] == "feasible").expect("one is feasible");
         let place =
             |access: &str| attack[access]["label"].as_str().expect("a label").split('#').next().map(str::to_owned);
@@ -142,7 +142,7 @@ fn a_guess_that_is_checked_is_a_hint() {
     let document = documents::read(&palisade(folder.path(), &["check", "roles.toml", "--json"]).stdout);
     assert_eq!(document["claim"]["hints"], json!(["guess.c:5"]), "{document}");
     // That the cell takes no other values is for an exploration to show.
-    let attacks = document["attacks"].as_array().expect("attacks");
+    let attacks = document["answers"][0]["attacks"].as_array().expect("attacks");
     assert!(attacks.iter().all(|attack| attack["outcome"] == "infeasible"), "{document}");
     let verified = palisade(folder.path(), &["verify", "out/roles.toml.robust.json", "--json"]);
     assert_eq!(documents::read(&verified.stdout)["claim"]["hints"], json!(["guess.c:5"]));

@@ -36,32 +36,43 @@ fn a_folder_has_the_same_verdicts_in_every_format() {
     let run = palisade(root(), &line);
     let documents = documents::read(&run.stdout);
     let all = documents.as_array().expect("a folder has an array");
-    // Programs of events are checked against concurrency as well, and have no attacks.
-    let against_tso = |document: &&Value| document.pointer("/tso/verdict").unwrap_or(&document["verdict"]).clone();
-    let count = |verdict: &str| all.iter().filter(|document| against_tso(document) == verdict).count();
-    let documents: Vec<&Value> = all.iter().filter(|document| document["attacks"].is_array()).collect();
+    let robustness = |document: &&Value| -> Value {
+        let answers = document["answers"].as_array().expect("answers").iter();
+        answers.clone().find(|answer| answer["ask"] == "robustness").cloned().expect("it is asked")
+    };
+    let all: Vec<&Value> = all.iter().collect();
+    let count = |verdict: &str| all.iter().filter(|document| robustness(document)["verdict"] == verdict).count();
+    let documents: Vec<(&Value, Value)> = all.iter().map(|document| (*document, robustness(document))).collect();
     let log = sarif(&log);
-    assert_eq!(of_kind(&log, "not-robust", "fail").len(), count("not-robust"));
-    assert_eq!(of_kind(&log, "not-robust", "pass").len(), count("robust"));
-    assert!(count("robust") > 10 && count("not-robust") > 10, "{}", documents.len());
+    assert_eq!(of_kind(&log, "not-robust", "fail").len(), count("violated"));
+    assert_eq!(of_kind(&log, "not-robust", "pass").len(), count("holds"));
+    assert!(count("holds") > 10 && count("violated") > 10, "{}", documents.len());
     assert_eq!(log["runs"][0]["artifacts"].as_array().map(Vec::len), Some(all.len()));
     let mut attacked = 0;
     for result in of_kind(&log, "not-robust", "fail") {
         let place = &result["locations"][0]["physicalLocation"];
         let file = place["artifactLocation"]["uri"].as_str().expect("a path");
-        let Some(document) = documents.iter().find(|document| document["file"] == file) else { continue };
+        let (_, answer) = documents.iter().find(|(document, _)| document["file"] == file).expect("a document");
+        // Programs of events have no attacks.
+        let Some(attacks) = answer["attacks"].as_array() else { continue };
         attacked += 1;
-        let attacks = document["attacks"].as_array().expect("attacks").iter();
+        let attacks = attacks.iter();
         let mut feasible = attacks.filter(|attack| attack["outcome"] == "feasible");
         assert!(feasible.any(|attack| attack["store"]["line"] == place["region"]["startLine"]), "{result}");
-        let steps = document["witness"]["steps"].as_array().map(Vec::len);
+        let steps = answer["witness"]["steps"].as_array().map(Vec::len);
         assert_eq!(result["codeFlows"][0]["threadFlows"][0]["locations"].as_array().map(Vec::len), steps);
     }
-    assert_eq!(attacked, documents.iter().filter(|document| document["verdict"] == "not-robust").count());
+    assert_eq!(
+        attacked,
+        documents
+            .iter()
+            .filter(|(_, answer)| answer["verdict"] == "violated" && answer["attacks"].is_array())
+            .count()
+    );
     let text = std::fs::read_to_string(&cases).expect("the cases were written");
     let document = roxmltree::Document::parse(&text).expect("it is XML");
     let suites = document.root_element();
-    assert!(attribute(suites, "failures") >= count("not-robust"), "properties that break fail as well");
+    assert!(attribute(suites, "failures") >= count("violated"), "properties that break fail as well");
     let with = |name: &str| document.descendants().filter(|node| node.has_tag_name(name)).count();
     assert_eq!(attribute(suites, "tests"), with("testcase"));
     assert_eq!(attribute(suites, "failures"), with("failure"));
@@ -149,7 +160,7 @@ fn all_fixes_of_missing_fences_together_make_a_program_robust() {
         let missing = of_kind(&log, "missing-fence", "fail");
         assert!(!missing.is_empty(), "{name} needs fences");
         std::fs::write(folder.path().join(name), with_fixes(&text, &missing)).expect("it is written");
-        let against = if model.starts_with("events/") { " --against tso" } else { "" };
+        let against = if model.starts_with("events/") { " --ask robustness" } else { "" };
         let run = palisade(folder.path(), &format!("check {name}{against}"));
         assert_eq!(run.status.code(), Some(0), "{name}: {}", String::from_utf8_lossy(&run.stdout));
         // With the fences, the run is green and says so.
@@ -166,7 +177,7 @@ fn all_fixes_for_properties_together_let_these_hold() {
     std::fs::write(folder.path().join("dekker.pal"), &text).expect("it is written");
     for model in ["tso", "pso"] {
         std::fs::write(folder.path().join("dekker.pal"), &text).expect("it is written");
-        let line = format!("fences --for-property --model {model} dekker.pal --sarif log.sarif");
+        let line = format!("fences --ask properties --model {model} dekker.pal --sarif log.sarif");
         assert_eq!(palisade(folder.path(), &line).status.code(), Some(0));
         let log = sarif(&folder.path().join("log.sarif"));
         let missing = of_kind(&log, "missing-fence", "fail");
@@ -225,7 +236,7 @@ fn events_and_races_have_findings() {
     assert_eq!(of_kind(&log, "not-atomic", "fail").len(), 1, "{log}");
     assert_eq!(of_kind(&log, "not-robust", "pass").len(), 1, "{log}");
     let path = folder.path().join("log.sarif");
-    let line = format!("check models/peterson.pal --criterion trf --sarif {}", path.display());
+    let line = format!("check models/peterson.pal --ask races --sarif {}", path.display());
     assert_eq!(palisade(root(), &line).status.code(), Some(1));
     let log = sarif(&path);
     assert_eq!(of_kind(&log, "triangular-race", "fail").len(), 1, "{log}");

@@ -38,23 +38,22 @@ fn said(folder: &Path, line: &str) -> (i32, String, String) {
     (output.status.code().expect("it ends"), text(output.stdout), text(output.stderr))
 }
 
-const FENCES: &str = "`palisade fences` without `--for-property` makes it robust";
+const FENCES: &str = "`palisade fences` without `--ask properties` makes it robust";
 const FIXED: &str = "fix their number: `--threads all=2`";
 const DOMAIN: &str = "declare the values it may take: `domain 0..7 wrap` in the program, or `--domain 0..7 --wrap`";
 
 /// What is refused: the command, the message behind `Error: FILE: ` or on the line of an error in the text, and the help.
 const REFUSED: &[(&str, &str, &str)] = &[
     (
-        "fences --for-property plain.pal",
+        "fences --ask properties plain.pal",
         "Error: plain.pal: nothing to prove: the program has no `ensure`, no `fail`, no `never` and no question\n",
         FENCES,
     ),
     (
-        "prove plain.pal",
-        "Error: plain.pal: nothing to prove: the program has no `ensure`, no `fail`, no `never` and no question\n",
-        "`palisade check` decides whether it is robust, `palisade fences` makes it so",
+        "check --ask robustness right.pal --model sc",
+        "Error: right.pal: every program is robust against SC",
+        "say `--model tso`",
     ),
-    ("check right.pal --model sc", "Error: --model sc: every program is robust against SC", ""),
     (
         "witness right.pal --model sc",
         "Error: right.pal: this command is about robustness against TSO\n",
@@ -63,45 +62,38 @@ const REFUSED: &[(&str, &str, &str)] = &[
     (
         "fences right.pal --model pso",
         "Error: right.pal: this command finds fences for robustness against TSO; other models are for properties\n",
-        "say `--for-property` as well",
+        "say `--ask properties` as well",
     ),
     (
-        "fences --for-property right.pal --model sc",
+        "fences --ask properties right.pal --model sc",
         "Error: right.pal: under SC there is nothing to order, and no fence changes anything\n",
         "say `--model tso` or `--model pso`",
     ),
     (
-        "fences --for-property right.pal --objective pairs --bound 5..3",
+        "fences --ask properties right.pal --objective pairs --bound 5..3",
         "the range `5..3` is empty: 3 is less than 5",
         "",
     ),
     ("prove right.pal --buffer 0", "a buffer holds 1 store or more", ""),
     ("prove right.pal --only d", "Error: right.pal: no property stands at a label `d`\n", "the labels are `c`, `t.c`"),
     (
-        "fences --for-property right.pal --only d",
+        "fences --ask properties right.pal --only d",
         "Error: right.pal: no label of the program matches `d`\n",
         "patterns are `thread.label` with `*` and `?`",
     ),
     (
-        "fences --for-property right.pal --method te",
+        "fences --ask properties right.pal --method te",
         "Error: right.pal: this method finds pairs of statements, not fences\n",
-        "say `--for-property --objective pairs` as well",
+        "say `--ask properties --objective pairs` as well",
     ),
-    ("prove l.litmus --threads all=*", "Error: l.litmus: final states need fixed copies\n", FIXED),
-    ("fences --for-property l.litmus --threads all=*", "Error: l.litmus: final states need fixed copies\n", FIXED),
-    ("prove growing.pal", "Error: register `r` of thread `t` grows: it takes more than 64 values", DOMAIN),
+    ("fences --ask properties l.litmus --threads all=*", "Error: l.litmus: final states need fixed copies\n", FIXED),
     (
-        "fences --for-property growing.pal",
+        "fences --ask properties growing.pal",
         "Error: register `r` of thread `t` grows: it takes more than 64 values",
         DOMAIN,
     ),
     (
-        "prove inside.pal",
-        "Error: this cannot be asked: a thread can hold the lock where the joint control state wants it to stand\n",
-        "`palisade simulate` looks at all states of fixed copies",
-    ),
-    (
-        "fences --for-property inside.pal",
+        "fences --ask properties inside.pal",
         "Error: this cannot be asked: a thread can hold the lock where the joint control state wants it to stand\n",
         "`palisade simulate` looks at all states of fixed copies",
     ),
@@ -132,23 +124,39 @@ fn what_is_remarked() {
     for (line, warning, begin) in [
         ("prove lost.pal", "Warning: nothing leads to the label `b` of `t`\n", "lost.pal: holds under TSO\n"),
         (
-            "fences --for-property lost.pal",
+            "fences --ask properties lost.pal",
             "Warning: nothing leads to the label `b` of `t`\n",
             "lost.pal: no fence needed\n",
         ),
         ("prove fenced.pal", "Warning: `sfence` has no effect under TSO", "fenced.pal: holds under TSO\n"),
         ("prove fenced.pal --model sc", "Warning: `sfence` has no effect under SC", "fenced.pal: holds under SC\n"),
         (
-            "fences --for-property fenced.pal",
+            "fences --ask properties fenced.pal",
             "Warning: `sfence` has no effect under TSO",
             "fenced.pal: no fence needed\n",
         ),
         ("prove fenced.pal --model pso", "", "fenced.pal: holds under PSO\n"),
-        ("check right.pal --model tso", "", "right.pal: robust\n"),
+        ("check right.pal --model tso", "", "right.pal: holds under TSO, robust\n"),
     ] {
         let (exit, output, error) = said(folder.path(), line);
         assert_eq!((exit, error.contains(warning)), (0, true), "{line}: {error}");
         assert!(output.starts_with(begin) && (warning.is_empty() == error.is_empty()), "{line}: {output}{error}");
+    }
+}
+
+/// What cannot be decided is unknown, and says why.
+#[test]
+fn what_is_not_decided() {
+    let folder = folder();
+    for (line, words) in [
+        ("prove l.litmus --threads all=*", "unknown, final states need fixed copies: `--threads all=2`"),
+        ("prove growing.pal", "unknown, register `r` of thread `t` grows: it takes more than 64 values"),
+        ("prove growing.pal", DOMAIN),
+        ("prove inside.pal", "unknown, a thread can hold the lock where the joint control state wants it to stand"),
+    ] {
+        let (exit, output, error) = said(folder.path(), line);
+        assert_eq!((exit, error.as_str()), (3, ""), "{line}: {output}");
+        assert!(output.contains(words), "{line}: {output}");
     }
 }
 
@@ -158,7 +166,7 @@ fn what_is_violated() {
     let folder = folder();
     let (exit, output, _) = said(folder.path(), "prove wrong.pal");
     assert!(exit == 1 && output.starts_with("wrong.pal: violated under TSO\n"), "{output}");
-    let (exit, output, error) = said(folder.path(), "fences --for-property wrong.pal");
+    let (exit, output, error) = said(folder.path(), "fences --ask properties wrong.pal");
     assert!(exit == 1 && error.is_empty(), "{output}{error}");
     assert!(output.starts_with("wrong.pal: no fence helps: violated under SC\n") && output.contains("│"), "{output}");
 }

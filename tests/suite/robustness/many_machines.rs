@@ -95,7 +95,7 @@ fn known(folder: &Path) -> Vec<(String, String)> {
     let (documents, _) = asked(folder, "check programs");
     let word = |value: &Value| value.as_str().expect("a word").to_owned();
     let documents = documents.as_array().expect("several");
-    documents.iter().map(|document| (word(&document["file"]), word(&document["verdict"]))).collect()
+    documents.iter().map(|document| (word(&document["file"]), word(&document["headline"]))).collect()
 }
 
 /// Every line of a file is a document of its kind.

@@ -222,7 +222,7 @@ fn sections_without_races_need_not_be_robust() {
         (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
     };
     assert_eq!(palisade(&["check"]).0, Some(1));
-    let (status, said) = palisade(&["check", "--criterion", "trf"]);
+    let (status, said) = palisade(&["check", "--ask", "races"]);
     assert!(status == Some(0) && said.contains("race-free") && !said.contains("so       robust"), "{said}");
     assert!(said.contains("it need not be robust for that"), "{said}");
 }
@@ -297,12 +297,12 @@ instance: t × 2 (no smaller instance has one)
   4 │ b: r ← y = 0 │
   5 │            │ c: y ← 1
 ";
-    let (status, report, _) = said(folder.path(), "check --criterion trf flag.pal --certificate e");
+    let (status, report, _) = said(folder.path(), "check --ask races flag.pal --certificate e");
     assert_eq!(status, 1);
     println!("{report}");
     assert_eq!(report.lines().take(7).collect::<Vec<_>>(), wanted.lines().take(7).collect::<Vec<_>>());
     assert!(report.contains("instance: t × 2 (no smaller instance has one)"), "{report}");
-    let (status, report, _) = said(folder.path(), "check --criterion trf fenced.pal --certificate e");
+    let (status, report, _) = said(folder.path(), "check --ask races fenced.pal --certificate e");
     assert_eq!((status, report.lines().next()), (0, Some("fenced.pal: race-free")));
     let (status, report, _) = said(folder.path(), "verify e/flag.pal.race.json e/fenced.pal.race-free.json");
     assert_eq!(status, 0, "{report}");
@@ -310,7 +310,7 @@ instance: t × 2 (no smaller instance has one)
         report.contains("flag.pal has a triangular race") && report.contains("fenced.pal is race-free"),
         "{report}"
     );
-    let (status, _, error) = said(folder.path(), "check --criterion trf flag.pal --all");
+    let (status, _, error) = said(folder.path(), "check --ask races flag.pal --nets");
     assert_eq!(status, 2);
-    assert!(error.contains("triangular races know no attacks"), "{error}");
+    assert!(error.contains("`--nets` is about attacks"), "{error}");
 }

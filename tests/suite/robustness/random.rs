@@ -1,7 +1,7 @@
 //! Attack-based verdicts against the brute-force oracle on random programs, with the evidence of each checked.
 
 use crate::checked::{check, unconfirmed_check};
-use palisade::cli::confirm_check;
+use palisade::questions::{About, confirm};
 use palisade::program::{Copies, Program, SourceText};
 use palisade::robustness::{AttackOutcome, Check, CheckOptions, Verdict};
 use palisade::semantics::oracle::robust;
@@ -22,7 +22,7 @@ fn decide<'p>(program: &'p Program, options: &CheckOptions) -> Check<'p> {
 /// What is wrong with the answer about a program, if anything.
 fn objection(program: &Program, checked: &Check<'_>) -> Option<String> {
     let what = if checked.violation.is_some() { "witness" } else { "certificate" };
-    match confirm_check(program, checked) {
+    match confirm(&About::new(program), checked) {
         None => Some("no answer".into()),
         Some(confirmed) => confirmed.err().map(|failure| format!("{what}: {failure}")),
     }

@@ -96,8 +96,8 @@ fn rows_and_steps() {
     }
     assert!(text.contains("skip: assert other != 1"), "{text}");
     let document = documents::read(stdout(&palisade("check", &["--json"], &filter_lock(3))));
-    let steps = document["witness"]["steps"].as_array().expect("steps").clone();
-    assert_eq!(document["witness"]["shortest"], true);
+    let steps = document["answers"][0]["witness"]["steps"].as_array().expect("steps").clone();
+    assert_eq!(document["answers"][0]["witness"]["shortest"], true);
     assert_eq!(steps.last().expect("a step")["row"], rows(&text).len());
     for step in &steps {
         let kind = step["kind"].as_str().expect("a kind");

@@ -183,7 +183,7 @@ fn reports_name_dead_labels() {
     let folder = folder_with(&[("dead.pal", DEAD), ("robust.pal", &robust)]);
 
     let document = documents::read(&palisade(&folder, &["check", "--json", "robust.pal"]).stdout);
-    assert_eq!(document["unreached"][0], serde_json::json!({ "thread": "t1", "label": "d", "line": 7 }));
+    assert_eq!(document["answers"][0]["unreached"][0], serde_json::json!({ "thread": "t1", "label": "d", "line": 7 }));
 
     // One line each, where there are many programs.
     let many: Vec<String> = (0..10).map(|index| format!("p{index}.pal")).collect();
@@ -205,7 +205,7 @@ fn what_is_not_determined_is_not_claimed() {
     assert!(out(&run).contains("  unreached not determined\n"), "{run:?}");
     assert!(!out(&palisade(&folder, &["check", "growing.pal"])).contains("unreached"));
     let document = documents::read(&palisade(&folder, &["check", "--json", "growing.pal"]).stdout);
-    assert_eq!((&document["verdict"], &document["unreached"]), (&"robust".into(), &serde_json::Value::Null));
+    assert_eq!((&document["verdict"], &document["answers"][0]["unreached"]), (&"holds".into(), &serde_json::Value::Null));
 }
 
 /// A value outside the domain is an error when a reachable step computes it, also where control flow rules every attack

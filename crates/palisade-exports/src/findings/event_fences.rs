@@ -1,10 +1,12 @@
 //! The findings of `palisade fences` about programs of events and tasks.
 
 use super::fences::{ROBUST, taking};
-use super::{Answer, Finding, Kind, Rule, event_answer, task_flow};
+use super::told::scene_flow;
+use super::{Answer, Finding, Kind, Rule, warnings};
 use palisade_engine::fences::EventRepair;
 use palisade_report::context::Context;
 use palisade_report::event_fences::{Result, text};
+use palisade_report::scene::Scene;
 use palisade_report::tso::{Computation, instance_words};
 use palisade_syntax::Format;
 
@@ -13,9 +15,9 @@ pub fn event_fence_findings(result: &Result<'_>, context: &Context<'_>, format: 
     let program = context.program;
     let subject = instance_words(program);
     let about = |kind: Kind, message: String| {
-        Finding::new(Rule::MissingFence, kind, format!("{message} [{subject}]")).answering(ROBUST)
+        Finding::new(Rule::MISSING_FENCE, kind, format!("{message} [{subject}]")).answering(ROBUST)
     };
-    let findings = match &result.found.repair {
+    let mut findings = match &result.found.repair {
         EventRepair::Valid(measures, _) if measures.is_empty() => {
             vec![about(Kind::Pass, "robust against TSO: no fence is needed".to_owned())]
         }
@@ -31,12 +33,13 @@ pub fn event_fence_findings(result: &Result<'_>, context: &Context<'_>, format: 
         EventRepair::Impossible(witness) => {
             let mut finding = about(Kind::Fail, "nothing that is permitted makes it robust against TSO".to_owned());
             let computation = Computation::of(program, witness);
-            finding.steps = computation.map_or_else(Vec::new, |shown| task_flow(&shown));
+            finding.steps = computation.map_or_else(Vec::new, |shown| scene_flow(&Scene::of_computation(&shown)));
             vec![finding]
         }
         EventRepair::Unknown(reason) => {
             vec![about(Kind::Open, format!("fences for robustness against TSO are unknown: {reason}"))]
         }
     };
-    event_answer(findings, text(result, context, 0), context)
+    findings.extend(warnings(program, context.warnings));
+    Answer::new(context.file, context.seconds, findings, text(result, context, 0))
 }

@@ -24,19 +24,19 @@ const MOST_CHANGES: usize = 200;
 pub fn fence_findings(result: &Result<'_>, context: &Context<'_>, format: Format) -> Answer {
     let program = context.program;
     let subject = program_words(program, context.changed);
-    let open = |message: String| Finding::new(Rule::MissingFence, Kind::Open, message);
+    let open = |message: String| Finding::new(Rule::MISSING_FENCE, Kind::Open, message);
     let mut findings = match &result.found.repair {
         Repair::Valid(placement) if placement.measures.is_empty() => vec![match before_the_repair(placement) {
             VerdictWord::Robust => {
                 let message = format!("robust against x86-TSO as it is [{subject}]");
-                Finding::new(Rule::MissingFence, Kind::Pass, message)
+                Finding::new(Rule::MISSING_FENCE, Kind::Pass, message)
             }
             _ => open(format!("no valid set of fences is known [{subject}]")),
         }],
         Repair::Valid(placement) => missing(program, format, placement),
         Repair::Impossible(attack) => {
             let message = format!("whatever is changed, {} stays feasible", attack_words(program, *attack));
-            vec![Finding::new(Rule::MissingFence, Kind::Fail, message).at(store_of(program, *attack))]
+            vec![Finding::new(Rule::MISSING_FENCE, Kind::Fail, message).at(store_of(program, *attack))]
         }
         Repair::Unknown { reason, .. } => {
             vec![open(format!("no valid set of fences is known: {} [{subject}]", reason.describe(program)))]
@@ -77,7 +77,7 @@ pub(super) fn taking(
     more: &str,
 ) -> Finding {
     let message = format!("{} {number} of {count}: {}{more}", kind(measure), measure_words(program, measure));
-    let finding = Finding::new(Rule::MissingFence, Kind::Fail, message).at(region(program, measure));
+    let finding = Finding::new(Rule::MISSING_FENCE, Kind::Fail, message).at(region(program, measure));
     let fix = if count <= MOST_CHANGES { taken(program, format, measure) } else { None };
     Finding { fix, ..finding }
 }
@@ -101,7 +101,8 @@ fn removable(program: &Program, format: Format, redundancy: &Redundancy) -> Vec<
             "the fence at {} can go: every attack that it rules out, others rule out, too",
             measure_words(program, fences[0])
         );
-        let mut finding = Finding::new(Rule::RedundantFence, Kind::Fail, message).at(Region::of(&program.source, span));
+        let mut finding =
+            Finding::new(Rule::REDUNDANT_FENCE, Kind::Fail, message).at(Region::of(&program.source, span));
         finding.fix = removed(program, format, span);
         finding
     };

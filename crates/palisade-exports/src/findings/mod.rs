@@ -1,30 +1,24 @@
 //! What commands found out about their inputs, in the form that reports for other machines share (SARIF, JUnit).
 
-mod check;
 mod event_fences;
-mod events;
 mod fences;
 mod pairs;
 mod place;
 mod property_fences;
-mod prove;
-mod pso;
-mod races;
+mod race_fences;
+mod told;
 
-pub use check::{check_findings, line};
 pub use event_fences::event_fence_findings;
-pub use events::{concurrency_finding, event_answer, tasks_finding};
 pub use fences::fence_findings;
 pub use pairs::pair_findings;
 pub use place::{Fix, Region};
 pub use property_fences::property_fence_findings;
-pub use prove::proof_findings;
-pub use pso::pso_findings;
-pub use races::{race_fence_findings, race_findings};
+pub use race_fences::race_fence_findings;
+pub use told::findings;
 
 use palisade_model::program::Program;
-use palisade_report::documents::StepDocument;
-use palisade_report::tso::{Computation, ShownStep};
+use palisade_model::text::Position;
+use palisade_report::account::Rule;
 use palisade_syntax::{Diagnostic, InputError};
 
 /// What was found about one input.
@@ -57,44 +51,6 @@ impl Answer {
     }
 }
 
-/// What a finding is an instance of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Rule {
-    /// A store is delayed past a load, so that no interleaving explains what threads read.
-    NotRobust,
-    /// A property of the program is violated.
-    PropertyViolated,
-    /// A fence of a cheapest set that makes the program robust, or lets its properties hold.
-    MissingFence,
-    /// A fence without which the program is as robust as with it.
-    RedundantFence,
-    /// A load races with a store after an earlier store of its thread.
-    TriangularRace,
-    /// Events cannot be seen as atomic, or the tasks of an event as run one after the other.
-    NotAtomic,
-    /// A label that no interleaving reaches: verdicts say nothing about it.
-    Unreached,
-    /// What is doubtful in a program.
-    Doubtful,
-    /// The input is refused.
-    Refused,
-}
-
-impl Rule {
-    /// All rules, in the order in which reports list them.
-    pub const ALL: [Self; 9] = [
-        Self::NotRobust,
-        Self::PropertyViolated,
-        Self::MissingFence,
-        Self::RedundantFence,
-        Self::TriangularRace,
-        Self::NotAtomic,
-        Self::Unreached,
-        Self::Doubtful,
-        Self::Refused,
-    ];
-}
-
 /// What a finding says of its rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -110,7 +66,7 @@ pub enum Kind {
 #[derive(Clone, Debug)]
 pub struct Finding {
     /// What it is an instance of.
-    pub rule: Rule,
+    pub rule: &'static Rule,
     /// What it says of the rule.
     pub kind: Kind,
     /// The question that it answers, where a question was asked: a test case by its name.
@@ -138,7 +94,7 @@ pub struct FlowStep {
 
 impl Finding {
     /// A finding about a whole file.
-    pub fn new(rule: Rule, kind: Kind, message: impl Into<String>) -> Self {
+    pub fn new(rule: &'static Rule, kind: Kind, message: impl Into<String>) -> Self {
         Self {
             rule,
             kind,
@@ -171,7 +127,7 @@ pub fn refusal_findings(file: &str, error: &InputError) -> Vec<Finding> {
         InputError::Text { source, diagnostics } => {
             let finding = |diagnostic: &Diagnostic| {
                 let message = with_help(&diagnostic.message, diagnostic.help.as_deref());
-                Finding::new(Rule::Refused, Kind::Fail, message).at(Region::of(source, diagnostic.span))
+                Finding::new(Rule::REFUSED, Kind::Fail, message).at(Region::of(source, diagnostic.span))
             };
             let mut findings: Vec<Finding> = diagnostics.iter().map(finding).collect();
             if let Some(first) = findings.first_mut() {
@@ -180,7 +136,7 @@ pub fn refusal_findings(file: &str, error: &InputError) -> Vec<Finding> {
             findings
         }
         InputError::File { name, position, message, help } => {
-            let mut finding = Finding::new(Rule::Refused, Kind::Fail, with_help(message, help.as_deref()));
+            let mut finding = Finding::new(Rule::REFUSED, Kind::Fail, with_help(message, help.as_deref()));
             finding.place = position.map(Region::point);
             // What is refused in machine code stands in its sources.
             if let Some(place) = finding.place.as_mut().filter(|_| name != file) {
@@ -190,7 +146,7 @@ pub fn refusal_findings(file: &str, error: &InputError) -> Vec<Finding> {
         }
         InputError::Stopped { reason, .. } => {
             let message = reason.to_string();
-            vec![Finding::new(Rule::Refused, Kind::Open, message).answering(QUESTION)]
+            vec![Finding::new(Rule::REFUSED, Kind::Open, message).answering(QUESTION)]
         }
     }
 }
@@ -199,7 +155,7 @@ pub fn refusal_findings(file: &str, error: &InputError) -> Vec<Finding> {
 fn warnings<'a>(program: &'a Program, warnings: &'a [Diagnostic]) -> impl Iterator<Item = Finding> + 'a {
     warnings.iter().map(|warning| {
         let message = with_help(&warning.message, warning.help.as_deref());
-        Finding::new(Rule::Doubtful, Kind::Fail, message).at(Region::of(&program.source, warning.span))
+        Finding::new(Rule::DOUBTFUL, Kind::Fail, message).at(Region::of(&program.source, warning.span))
     })
 }
 
@@ -207,28 +163,7 @@ fn with_help(message: &str, help: Option<&str>) -> String {
     help.map_or_else(|| message.to_owned(), |help| format!("{message}; {help}"))
 }
 
-/// The steps of a computation of a program.
-fn flow(program: &Program, steps: &[StepDocument<'_>]) -> Vec<FlowStep> {
-    let several = steps.iter().any(|step| step.copy > 1);
-    let step = |step: &StepDocument<'_>| {
-        let copy = if several { format!(" #{}", step.copy) } else { String::new() };
-        let label = step.label.map(|label| format!("{label}: ")).unwrap_or_default();
-        let what = if step.kind == "flush" { format!("{} reaches memory", step.text) } else { step.text.clone() };
-        let delayed = if step.kind == "store" && step.delayed == Some(true) { " (delayed)" } else { "" };
-        let place = match &step.source {
-            Some(place) => Some(Region::in_sources(place, &program.source)),
-            None => step.line.map(line),
-        };
-        FlowStep { place, text: format!("{}{copy} {label}{what}{delayed}", step.thread) }
-    };
-    steps.iter().map(step).collect()
-}
-
-/// The steps of a computation of events and tasks.
-fn task_flow(shown: &Computation) -> Vec<FlowStep> {
-    let step = |step: &ShownStep| FlowStep {
-        place: step.line.map(line),
-        text: format!("{}: {}", step.invocation, step.action),
-    };
-    shown.steps.iter().map(step).collect()
+/// A line of which nothing closer is known.
+pub fn line(line: usize) -> Region {
+    Region::point(Position { line, column: 1 })
 }

@@ -1,10 +1,11 @@
-//! The findings of `palisade fences --for-property`: fences that the properties need, each with the change of the text.
+//! The findings of `palisade fences --ask properties`: fences that the properties need, each with the change of the text.
 
 use super::fences::taking;
-use super::prove::{place, steps_of};
-use super::{Answer, Finding, Kind, Rule, warnings};
+use super::told::flow;
+use super::{Answer, Finding, Kind, Region, Rule, warnings};
 use palisade_engine::fences::{Cost, Measure};
 use palisade_engine::properties::placement::{Placed, PropertyPlacement};
+use palisade_report::computation::ComputationReport;
 use palisade_report::context::Context;
 use palisade_report::properties::{Properties, model_name};
 use palisade_report::property_fences::{Result, property_name, text};
@@ -16,21 +17,23 @@ pub fn property_fence_findings(result: &Result<'_>, context: &Context<'_>, forma
     let program = context.program;
     let (model, subject) = (model_name(result.model), program_words(program, context.changed));
     let properties = Properties { program, question: None };
+    let place = |target| properties.span(target).map(|span| Region::of(&program.source, span));
+    let steps_of = |program, violation| flow(program, &ComputationReport::of_property(program, violation));
     let mut findings = match &result.found.placed {
         Placed::Valid(placement) => placed(placement, result, context, format),
         Placed::NoFenceHelps(violation) => {
             let name = property_name(program, violation.target);
             let message = format!("no fence helps: {name} is violated under SC [{subject}]");
-            let mut finding = Finding::new(Rule::PropertyViolated, Kind::Fail, message);
-            finding.place = place(violation.target, program, &properties);
+            let mut finding = Finding::new(Rule::PROPERTY_VIOLATED, Kind::Fail, message);
+            finding.place = place(violation.target);
             finding.steps = steps_of(&result.found.watched, violation);
             vec![finding]
         }
         Placed::Impossible(impossible) => {
             let name = property_name(program, impossible.run.target);
             let message = format!("whatever is changed, {name} is violated under {model} [{subject}]");
-            let mut finding = Finding::new(Rule::PropertyViolated, Kind::Fail, message);
-            finding.place = place(impossible.run.target, program, &properties);
+            let mut finding = Finding::new(Rule::PROPERTY_VIOLATED, Kind::Fail, message);
+            finding.place = place(impossible.run.target);
             let shown = impossible.violation.as_ref();
             finding.steps = shown.map(|violation| steps_of(&impossible.program, violation)).unwrap_or_default();
             vec![finding]
@@ -50,7 +53,7 @@ fn placed(placement: &PropertyPlacement, result: &Result<'_>, context: &Context<
             None => (Kind::Pass, format!("the properties hold under {model} as they are")),
             Some(_) => (Kind::Open, format!("whether the properties hold under {model} is open")),
         };
-        return vec![Finding::new(Rule::MissingFence, kind, format!("{words} [{subject}]"))];
+        return vec![Finding::new(Rule::MISSING_FENCE, kind, format!("{words} [{subject}]"))];
     }
     let count = placement.measures.len();
     let finding = |((measure, cost), number): (&(Measure, Cost), usize)| {

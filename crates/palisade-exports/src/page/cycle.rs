@@ -1,11 +1,8 @@
 //! A happens-before cycle as a graph: a column for each copy, its accesses in program order, an arrow for each edge.
 
-use palisade_engine::robustness::Violation;
-use palisade_model::program::Program;
 use palisade_model::text::escaped;
-use palisade_report::relations::edge_name;
-use palisade_report::violation::{node, node_text, why};
-use palisade_semantics::{Edge, NodeId, Relation};
+use palisade_report::account::{Cycle, CycleEdge, CycleNode};
+use palisade_semantics::Relation;
 use std::fmt::Write;
 
 /// Width of a column, and of the box in it.
@@ -20,45 +17,36 @@ const TOP: usize = 40;
 const CHARACTERS: usize = 27;
 
 /// The graph, and below it what its edges mean.
-pub(super) fn cycle(program: &Program, violation: &Violation) -> String {
-    let mut nodes: Vec<NodeId> = Vec::new();
-    for id in violation.cycle.iter().flat_map(|edge| [edge.from, edge.to]) {
-        if !nodes.contains(&id) {
-            nodes.push(id);
-        }
-    }
-    if nodes.is_empty() {
-        return String::new();
-    }
-    let mut columns: Vec<usize> = nodes.iter().map(|id| id.position).collect();
+pub(super) fn cycle(found: &Cycle) -> String {
+    let nodes = &found.nodes;
+    let mut columns: Vec<usize> = nodes.iter().map(|node| node.id.position).collect();
     columns.sort_unstable();
     columns.dedup();
     // Edges of program order go down in a column.
-    let mut ordered = nodes.clone();
-    ordered.sort_by_key(|id| (id.position, id.index));
-    let place = |id: NodeId| {
+    let ids = || nodes.iter().map(|node| node.id);
+    let place = |node: &CycleNode| {
+        let id = node.id;
         let column = columns.iter().position(|position| *position == id.position).unwrap_or(0);
-        let row = ordered.iter().filter(|other| other.position == id.position && other.index < id.index).count();
+        let row = ids().filter(|other| other.position == id.position && other.index < id.index).count();
         (column * COLUMN + COLUMN / 2, TOP + row * ROW + ROW / 2)
     };
-    let rows = columns.iter().map(|column| ordered.iter().filter(|id| id.position == *column).count()).max();
+    let rows = columns.iter().map(|column| ids().filter(|id| id.position == *column).count()).max();
     let (width, height) = (columns.len() * COLUMN, TOP + rows.unwrap_or(1) * ROW);
     let mut out = format!(
         "<div class=\"wide\"><svg class=\"cycle\" viewBox=\"0 0 {width} {height}\" style=\"max-width:{width}px\" role=\"img\" aria-label=\"happens-before cycle\">\n\
          <defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"9\" markerHeight=\"9\" orient=\"auto\"><path d=\"M0,0 L8,4 L0,8 z\"/></marker></defs>\n"
     );
     for (column, position) in columns.iter().enumerate() {
-        let name = violation.instance.copy_name(program, violation.acting[*position]);
+        let name = nodes.iter().find(|node| node.id.position == *position).map_or("", |node| &node.copy);
         let x = column * COLUMN + COLUMN / 2;
         let _ = writeln!(out, "<text class=\"name\" x=\"{x}\" y=\"22\">{}</text>", escaped(name));
     }
-    for (number, edge) in violation.cycle.iter().enumerate() {
-        let label = edge_name(program, &violation.replay.trace, edge);
-        arrow(&mut out, place(edge.from), place(edge.to), (edge.relation, &label), number);
+    for (number, edge) in found.edges.iter().enumerate() {
+        arrow(&mut out, place(&nodes[edge.from]), place(&nodes[edge.to]), (edge.relation, &edge.name), number);
     }
-    for id in &nodes {
-        let (x, y) = place(*id);
-        let full = node_text(program, violation, *id);
+    for node in nodes {
+        let (x, y) = place(node);
+        let full = &node.text;
         let short: String = if full.chars().count() > CHARACTERS {
             full.chars().take(CHARACTERS - 1).chain(['…']).collect()
         } else {
@@ -67,7 +55,7 @@ pub(super) fn cycle(program: &Program, violation: &Violation) -> String {
         let _ = writeln!(
             out,
             "<g><title>{}</title><rect x=\"{}\" y=\"{}\" width=\"{BOX}\" height=\"{HEIGHT}\" rx=\"6\"/><text x=\"{x}\" y=\"{}\">{}</text></g>",
-            escaped(&full),
+            escaped(full),
             x - BOX / 2,
             y - HEIGHT / 2,
             y + 5,
@@ -75,7 +63,7 @@ pub(super) fn cycle(program: &Program, violation: &Violation) -> String {
         );
     }
     out.push_str("</svg></div>\n");
-    out.push_str(&words(program, violation));
+    out.push_str(&words(found));
     out
 }
 
@@ -116,15 +104,15 @@ fn arrow(
 }
 
 /// What the edges mean.
-fn words(program: &Program, violation: &Violation) -> String {
-    let item = |edge: &Edge| {
+fn words(found: &Cycle) -> String {
+    let item = |edge: &CycleEdge| {
         format!(
             "<li><code>{}</code> → <code>{}</code>: the first {} ({})</li>\n",
-            escaped(node(program, violation, edge.from)),
-            escaped(node(program, violation, edge.to)),
-            escaped(why(program, edge)),
-            edge_name(program, &violation.replay.trace, edge)
+            escaped(&edge.document.from),
+            escaped(&edge.document.to),
+            escaped(&edge.why),
+            edge.name
         )
     };
-    format!("<ol class=\"edges\">\n{}</ol>\n", violation.cycle.iter().map(item).collect::<String>())
+    format!("<ol class=\"edges\">\n{}</ol>\n", found.edges.iter().map(item).collect::<String>())
 }

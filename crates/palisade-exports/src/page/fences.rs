@@ -1,9 +1,10 @@
 //! The page of `palisade fences`.
 
 use super::body::{evidence, warnings};
-use super::source::{Mark, Marked};
+use super::source::Marked;
 use super::{News, Page, line_link, paragraph, table};
 use palisade_model::text::escaped;
+use palisade_report::account::Mark;
 use palisade_report::context::Context;
 use palisade_report::documents::{
     self, AttackPlace, EvidenceWord, FencesDocument, FencesVerdictWord, MeasurePlace, MeasureWord, ProofDocument,

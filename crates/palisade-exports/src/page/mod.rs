@@ -4,33 +4,27 @@
 //! happens-before cycle as a graph, fences with their lower bound, and the evidence with the way to check it. The JSON document of the same answer is in it as data.
 
 mod body;
-mod check;
 mod cover;
 mod cycle;
 mod event_fences;
-mod events;
 mod fences;
 mod lanes;
 mod pairs;
 mod property_fences;
-mod prove;
-mod pso;
-mod races;
+mod race_fences;
 mod scene;
 mod source;
 #[cfg(test)]
 mod tests;
+mod told;
 
-pub use check::check_page;
 pub use cover::cover_page;
 pub use event_fences::event_fences_page;
-pub use events::event_page;
 pub use fences::fences_page;
 pub use pairs::pairs_page;
 pub use property_fences::property_fences_page;
-pub use prove::prove_page;
-pub use pso::pso_page;
-pub use races::{race_fences_page, race_page};
+pub use race_fences::race_fences_page;
+pub use told::told_page;
 
 use palisade_model::text::escaped;
 use palisade_report::documents::{ConfirmationDocument, EvidenceVerdict};

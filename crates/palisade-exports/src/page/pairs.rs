@@ -1,10 +1,11 @@
-//! The page of `palisade fences --for-property --objective pairs`.
+//! The page of `palisade fences --ask properties --objective pairs`.
 
-use super::source::{Mark, Marked};
+use super::source::Marked;
 use super::{News, Page, line_link, paragraph, table};
 use palisade_engine::properties::placement::pairs::{Pair, PairPlacement, PairsPlaced};
 use palisade_model::program::{InstructionId, Program};
 use palisade_model::text::escaped;
+use palisade_report::account::Mark;
 use palisade_report::context::Context;
 use palisade_report::counted;
 use palisade_report::documents::{self, FencesDocument};

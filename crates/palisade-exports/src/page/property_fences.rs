@@ -1,17 +1,17 @@
-//! The page of `palisade fences --for-property`.
+//! The page of `palisade fences --ask properties`.
 
 use super::body::{evidence, warnings};
 use super::fences::{diff, marked, place, placed};
 use super::lanes::lanes;
-use super::source::Mark;
 use super::{News, Page, line_link, paragraph, table};
 use palisade_engine::properties::placement::Placed;
 use palisade_model::text::escaped;
+use palisade_report::account::Mark;
+use palisade_report::computation::ComputationReport;
 use palisade_report::context::Context;
 use palisade_report::documents::{self, EvidenceWord, FencesDocument, FencesVerdictWord};
 use palisade_report::properties::model_name;
 use palisade_report::property_fences::Result;
-use palisade_report::prove::computation;
 use palisade_report::subject::program_words;
 
 /// The page of fences for properties, from its document.
@@ -43,7 +43,7 @@ pub fn property_fences_page(document: &FencesDocument<'_>, result: &Result<'_>, 
     page.section("The change", &document.diff.map(diff).unwrap_or_default());
     page.section("Warnings", &warnings(&document.warnings));
     let command =
-        format!("palisade fences --for-property --model {} {}", model_name(result.model).to_lowercase(), context.file);
+        format!("palisade fences --ask properties --model {} {}", model_name(result.model).to_lowercase(), context.file);
     let checked = match document.evidence {
         Some(EvidenceWord::Accepted) => {
             "The checker, which shares no code with the search, accepted the evidence for every claim on this page."
@@ -78,9 +78,9 @@ fn headline(document: &FencesDocument<'_>, result: &Result<'_>) -> (News, String
 fn violation(result: &Result<'_>) -> String {
     match &result.found.placed {
         Placed::Valid(_) => String::new(),
-        Placed::NoFenceHelps(violation) => lanes(&computation(&result.found.watched, violation)),
+        Placed::NoFenceHelps(violation) => lanes(&ComputationReport::of_property(&result.found.watched, violation)),
         Placed::Impossible(impossible) => match &impossible.violation {
-            Some(violation) => lanes(&computation(&impossible.program, violation)),
+            Some(violation) => lanes(&ComputationReport::of_property(&impossible.program, violation)),
             None => paragraph("No computation was found within the effort; a slice of the program has one."),
         },
     }

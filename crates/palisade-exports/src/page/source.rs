@@ -2,56 +2,21 @@
 
 use palisade_model::text::escaped;
 use palisade_model::text::{SourceText, Span};
+use palisade_report::account::Mark;
 use std::collections::BTreeMap;
 
-/// What a mark on a line says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Mark {
-    /// A store that is delayed.
-    Delayed,
-    /// The access that overtakes it.
-    Overtaking,
-    /// An access whose order with a later one matters.
-    Earlier,
-    /// The later one.
-    Later,
-    /// A store that races with it.
-    Racing,
-    /// A property that is violated.
-    Violated,
-    /// A fence that is put there.
-    Fence,
-    /// A fence that is there and can go.
-    Redundant,
-    /// A label that no interleaving reaches.
-    Unreached,
-}
-
-impl Mark {
-    fn class(self) -> &'static str {
-        match self {
-            Self::Delayed | Self::Earlier => "delayed",
-            Self::Overtaking | Self::Later => "overtaking",
-            Self::Racing => "racing",
-            Self::Violated => "violated",
-            Self::Fence => "fence",
-            Self::Redundant => "redundant",
-            Self::Unreached => "unreached",
-        }
-    }
-
-    fn words(self) -> &'static str {
-        match self {
-            Self::Delayed => "delayed store",
-            Self::Overtaking => "access that overtakes it",
-            Self::Earlier => "comes first",
-            Self::Later => "comes after it",
-            Self::Racing => "store that races with it",
-            Self::Violated => "violated property",
-            Self::Fence => "fence goes here",
-            Self::Redundant => "fence that can go",
-            Self::Unreached => "not reached",
-        }
+/// The class of a mark, and what it says by itself.
+fn described(mark: Mark) -> (&'static str, &'static str) {
+    match mark {
+        Mark::Delayed => ("delayed", "delayed store"),
+        Mark::Overtaking => ("overtaking", "access that overtakes it"),
+        Mark::Earlier => ("delayed", "comes first"),
+        Mark::Later => ("overtaking", "comes after it"),
+        Mark::Racing => ("racing", "store that races with it"),
+        Mark::Violated => ("violated", "violated property"),
+        Mark::Fence => ("fence", "fence goes here"),
+        Mark::Redundant => ("redundant", "fence that can go"),
+        Mark::Unreached => ("unreached", "not reached"),
     }
 }
 
@@ -129,19 +94,20 @@ impl<'a> Marked<'a> {
         kinds.dedup();
         let items: String = kinds
             .into_iter()
-            .map(|mark| format!("<span class=\"mark {}\">{}</span> ", mark.class(), mark.words()))
+            .map(|mark| described(mark))
+            .map(|(class, words)| format!("<span class=\"mark {class}\">{words}</span> "))
             .collect();
         if items.is_empty() { items } else { format!("<p class=\"legend\">{items}</p>\n") }
     }
 
     fn line(&self, number: usize, text: &str, origin: &str) -> String {
         let marks = self.marks.get(&number).map(Vec::as_slice).unwrap_or_default();
-        let classes: String = marks.iter().map(|(mark, _)| format!(" {}", mark.class())).collect();
+        let classes: String = marks.iter().map(|(mark, _)| format!(" {}", described(*mark).0)).collect();
         let notes: String = marks
             .iter()
             .map(|(mark, words)| {
-                let words = if words.is_empty() { mark.words() } else { words };
-                format!("<span class=\"mark {}\">{}</span>", mark.class(), escaped(words))
+                let words = if words.is_empty() { described(*mark).1 } else { words };
+                format!("<span class=\"mark {}\">{}</span>", described(*mark).0, escaped(words))
             })
             .collect();
         let text = if text.is_empty() { " ".to_owned() } else { escaped(text) };

@@ -1,8 +1,9 @@
 //! Pages are whole, escape what they show, and load nothing.
 
-use super::source::{Mark, Marked};
+use super::source::Marked;
 use super::*;
 use palisade_model::program::SourceText;
+use palisade_report::account::Mark;
 
 #[test]
 fn nothing_of_the_input_becomes_markup() {

@@ -138,6 +138,7 @@ mod tests {
             thread,
             event,
             invocation: invocation.to_owned(),
+            line: None,
             action: action.to_owned(),
         };
         Scene {
@@ -146,6 +147,7 @@ mod tests {
             steps: vec![step(0, 1, "f#0", "x < 1"), step(1, 0, "p of e#0", "y ← 1")],
             order: vec![(0, 1), (1, 0)],
             reason: "cycle: 1 → 2 → 1; so".to_owned(),
+            is_out_of_order: None,
         }
     }
 

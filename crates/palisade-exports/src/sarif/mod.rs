@@ -8,20 +8,33 @@ mod rules;
 #[cfg(test)]
 mod tests;
 
-use super::findings::{Answer, Finding, FlowStep, Kind, Region, Rule};
+use super::findings::{Answer, Finding, FlowStep, Kind, Region};
 use log::{
     ArtifactChange, ArtifactLocation, CodeFlow, Content, Driver, Invocation, Level, Location, Log, Message,
     Notification, PhysicalLocation, Replacement, ResultKind, Run, SarifFix, SarifRegion, SarifResult, ThreadFlow,
     ThreadFlowLocation, Tool,
 };
+use palisade_report::account::Rule;
 
 /// The base of relative paths, as code hosts call the root of the sources.
 const ROOT: &str = "%SRCROOT%";
 
+/// The rules of the house, and those that findings bring.
+fn rules_of(answers: &[Answer]) -> Vec<&'static Rule> {
+    let mut rules = Rule::ALL.to_vec();
+    for finding in answers.iter().flat_map(|answer| &answer.findings) {
+        if !rules.contains(&finding.rule) {
+            rules.push(finding.rule);
+        }
+    }
+    rules
+}
+
 /// The log of a command's answers.
 pub fn sarif(command: &'static str, answers: &[Answer]) -> String {
+    let known = rules_of(answers);
     let refusals = answers.iter().flat_map(|answer| {
-        let refused = answer.findings.iter().filter(|finding| finding.rule == Rule::Refused);
+        let refused = answer.findings.iter().filter(|finding| finding.rule == Rule::REFUSED);
         refused.map(|finding| notification(&answer.file, finding))
     });
     let refusals: Vec<Notification> = refusals.collect();
@@ -31,7 +44,7 @@ pub fn sarif(command: &'static str, answers: &[Answer]) -> String {
                 name: "Palisade",
                 semantic_version: env!("CARGO_PKG_VERSION"),
                 information_uri: env!("CARGO_PKG_REPOSITORY"),
-                rules: Rule::ALL.map(rules::descriptor).into(),
+                rules: known.iter().copied().map(rules::descriptor).collect(),
             },
         },
         automation_details: log::Automation { id: format!("palisade {command}/") },
@@ -41,17 +54,17 @@ pub fn sarif(command: &'static str, answers: &[Answer]) -> String {
             tool_execution_notifications: refusals,
         }],
         artifacts: answers.iter().map(|answer| log::Artifact { location: artifact(&answer.file) }).collect(),
-        results: answers.iter().flat_map(results).collect(),
+        results: answers.iter().flat_map(|answer| results(answer, &known)).collect(),
     };
     let log = Log { schema: log::SCHEMA, version: "2.1.0", runs: [run] };
     serde_json::to_string_pretty(&log).expect("logs are plain data with text keys") + "\n"
 }
 
-fn results(answer: &Answer) -> impl Iterator<Item = SarifResult> + '_ {
-    answer.findings.iter().map(|finding| result(&answer.file, finding))
+fn results<'a>(answer: &'a Answer, rules: &'a [&'static Rule]) -> impl Iterator<Item = SarifResult> + 'a {
+    answer.findings.iter().map(|finding| result(&answer.file, finding, rules))
 }
 
-fn result(file: &str, finding: &Finding) -> SarifResult {
+fn result(file: &str, finding: &Finding, known: &[&'static Rule]) -> SarifResult {
     let (kind, level) = match finding.kind {
         Kind::Fail => (ResultKind::Fail, rules::level(finding.rule)),
         Kind::Pass => (ResultKind::Pass, Level::None),
@@ -64,8 +77,8 @@ fn result(file: &str, finding: &Finding) -> SarifResult {
         ..location(file, Some(region))
     });
     SarifResult {
-        rule_id: rules::id(finding.rule),
-        rule_index: Rule::ALL.iter().position(|rule| *rule == finding.rule).expect("all rules are listed"),
+        rule_id: finding.rule.id,
+        rule_index: known.iter().position(|rule| *rule == finding.rule).expect("all rules are listed"),
         kind,
         level,
         message: Message::new(&finding.message),

@@ -1,9 +1,10 @@
 //! What logs say of findings.
 
 use super::sarif;
-use crate::findings::{Answer, Finding, Fix, FlowStep, Kind, Region, Rule, line};
+use crate::findings::{Answer, Finding, Fix, FlowStep, Kind, Region, line};
 use palisade_model::program::SourceText;
 use palisade_model::text::Span;
+use palisade_report::account::Rule;
 use serde_json::{Value, json};
 
 fn log(findings: Vec<Finding>, file: &str) -> Value {
@@ -13,7 +14,7 @@ fn log(findings: Vec<Finding>, file: &str) -> Value {
 
 #[test]
 fn a_green_run_says_what_was_proved() {
-    let log = log(vec![Finding::new(Rule::NotRobust, Kind::Pass, "robust")], "a b/ü.pal");
+    let log = log(vec![Finding::new(Rule::NOT_ROBUST, Kind::Pass, "robust")], "a b/ü.pal");
     let run = &log["runs"][0];
     assert_eq!(run["results"][0]["kind"], "pass");
     assert_eq!(run["results"][0]["level"], "none");
@@ -46,7 +47,7 @@ fn fixes_and_steps_have_places() {
             FlowStep { place: None, text: "it reaches memory".to_owned() },
         ],
         fix: Fix::between(&source, "one\nmfence;\ntwo\n", "insert"),
-        ..Finding::new(Rule::MissingFence, Kind::Fail, "m").at(Region::of(&source, Span { start: 4, end: 7 }))
+        ..Finding::new(Rule::MISSING_FENCE, Kind::Fail, "m").at(Region::of(&source, Span { start: 4, end: 7 }))
     };
     let result = &log(vec![finding], "p.pal")["runs"][0]["results"][0];
     let region = &result["locations"][0]["physicalLocation"]["region"];

@@ -87,7 +87,7 @@ pub struct NarrowedDocument<'a> {
 
 impl<'a> ClaimDocument<'a> {
     /// The claim about a program; nothing about programs that are texts themselves.
-    pub(super) fn of(program: &'a Program) -> Option<Self> {
+    pub fn of(program: &'a Program) -> Option<Self> {
         Claim::of(program).map(Self::from)
     }
 }

@@ -28,14 +28,14 @@ pub struct TicketsDocument {
 
 impl CountersDocument {
     /// Of a domain with these ends.
-    pub(super) fn of((low, high): (Value, Value)) -> Self {
+    pub fn of((low, high): (Value, Value)) -> Self {
         Self { low, high }
     }
 }
 
 impl TicketsDocument {
     /// Those that a certificate does not know.
-    pub(super) fn all(program: &Program, certificate: &RobustCertificate) -> Vec<Self> {
+    pub fn all(program: &Program, certificate: &RobustCertificate) -> Vec<Self> {
         let name = |address: &Value| program.address_name(*address);
         let pair = |(dispenser, served)| Self { dispenser: name(dispenser), served: name(served) };
         certificate.tickets.iter().map(|(dispenser, served)| pair((dispenser, served))).collect()
@@ -54,7 +54,7 @@ pub struct EndDocument {
 
 impl EndDocument {
     /// Those of a certificate.
-    pub(super) fn all(program: &Program, certificate: &RobustCertificate) -> Vec<Self> {
+    pub fn all(program: &Program, certificate: &RobustCertificate) -> Vec<Self> {
         let own = |(address, end): &(Value, Value)| Self { address: program.address_name(*address), end: *end };
         certificate.ends.iter().map(own).collect()
     }
@@ -72,7 +72,7 @@ pub struct FarDocument {
 
 impl FarDocument {
     /// Those of a certificate.
-    pub(super) fn all(program: &Program, certificate: &RobustCertificate) -> Vec<Self> {
+    pub fn all(program: &Program, certificate: &RobustCertificate) -> Vec<Self> {
         let own = |(address, distance): &(Value, Value)| Self {
             address: program.address_name(*address),
             distance: *distance,

@@ -3,10 +3,9 @@
 //! A document borrows what it says from the answer, and is written in one go. A field is added by adding it here, with its
 //! sentence; `PALISADE_WRITE_SCHEMAS=1 cargo test -p palisade-report schemas` then writes the schemas anew. Keys that are there stay.
 
+mod attack;
 mod bench;
-mod check;
 mod claim;
-mod concurrency;
 mod contest;
 mod convert;
 mod counters;
@@ -23,8 +22,6 @@ mod listing;
 mod methods;
 mod net;
 mod program;
-mod prove;
-mod pso;
 mod races;
 pub mod schemas;
 mod simulate;
@@ -36,12 +33,12 @@ mod verify;
 mod witness;
 
 pub use crate::verdict::VerdictWord;
+pub use attack::{AttackAnswer, outcome_word};
 pub use bench::BenchDocument;
-pub use check::{AttackAnswer, CheckDocument};
 pub use claim::{ClaimDocument, CompilationsDocument, NarrowedDocument, ReadFileDocument};
-pub use concurrency::EventCheckDocument;
 pub use contest::{ContestContext, ContestDocument};
 pub use convert::ConvertDocument;
+pub use counters::{CountersDocument, EndDocument, FarDocument, TicketsDocument};
 pub use cover::{CoverDocument, CoverVerdict, WrittenDocument};
 pub use error::{ErrorDocument, Finding};
 pub use event_simulate::EventSimulateDocument;
@@ -59,18 +56,17 @@ pub use listing::{CompletionsDocument, ManDocument, SchemaDocument};
 #[cfg(feature = "plots")]
 pub use methods::MethodsDocument;
 pub use net::{NetDocument, NetSize};
-pub use program::{AttackPlace, CopiesWord, DomainDocument, InstructionPlace, LabelPlace, OutcomeWord};
-pub use prove::{PropertyVerdictWord, ProveDocument};
-pub use pso::PsoCheckDocument;
-pub use races::{RaceFencesDocument, RacesDocument};
-pub use simulate::{ExecutionDocument, SimulateDocument, StoppedDocument};
+pub use program::{AttackPlace, CopiesWord, DomainDocument, InstructionPlace, LabelPlace, OutcomeWord, threads};
+pub use races::RaceFencesDocument;
+pub use simulate::{ExecutionDocument, ModelWord, SimulateDocument, StoppedDocument};
 pub use simulate_models::SimulateModelsDocument;
 pub use step::{StepDocument, steps};
+pub use tso::TsoStep;
 pub use unread::UnreadDocument;
 pub use verify::{
     ConfirmationDocument, EvidenceVerdict, PropertiesDocument, RepairDocument, SubjectDocument, VerifyDocument,
 };
-pub use witness::{EventWitnessDocument, Picture, PictureFormat, RunsDocument, ViolationDocument, WitnessDocument};
+pub use witness::{EdgeDocument, Picture, PictureFormat, RunsDocument, ViolationDocument, WitnessDocument};
 
 use palisade_syntax::InputError;
 use serde::Serialize;

@@ -65,7 +65,7 @@ impl From<Copies> for CopiesWord {
 }
 
 /// The copies of each thread of a program.
-pub(super) fn threads(program: &Program) -> BTreeMap<&str, CopiesWord> {
+pub fn threads(program: &Program) -> BTreeMap<&str, CopiesWord> {
     let counted = program.threads.iter().filter(|thread| !thread.is_task());
     counted.map(|thread| (thread.name.as_str(), thread.copies.into())).collect()
 }

@@ -1,14 +1,11 @@
 //! `palisade/witness/1`: the violation of a program; and the violation itself, as it stands in other documents too.
 
-use super::concurrency::{ConcurrencyAnswer, worst};
 use super::step::{StepDocument, steps};
-use super::tso::TsoAnswer;
 use super::{ConfirmationDocument, VerdictHeader, VerdictWord};
 use crate::computation::address_text;
 use crate::relations::herd_name;
 use crate::violation::{computation, node};
-use palisade_concurrency::ConcurrencyCheck;
-use palisade_engine::robustness::{TaskCheck, Violation};
+use palisade_engine::robustness::Violation;
 use palisade_model::program::Program;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -48,44 +45,6 @@ impl<'a> WitnessDocument<'a> {
             run: None,
             evidence: None,
         }
-    }
-}
-
-/// What `palisade witness` found about a program with events or tasks.
-#[derive(Clone, Debug, Serialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct EventWitnessDocument<'a> {
-    /// What the document is.
-    #[serde(flatten)]
-    pub header: VerdictHeader<'a>,
-    /// Robustness against concurrency, where that was asked.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub concurrency: Option<ConcurrencyAnswer<'a>>,
-    /// Robustness against TSO, where that was asked.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tso: Option<TsoAnswer<'a>>,
-    /// The violation in the form that the command line names.
-    #[serde(flatten)]
-    pub picture: Option<Picture>,
-    /// The file that the form was written to.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub written: Option<String>,
-}
-
-impl<'a> EventWitnessDocument<'a> {
-    /// The document of the questions that were asked, which end at the first one with a violation.
-    pub fn new(
-        file: &'a str,
-        program: &'a Program,
-        (concurrency, tso): (Option<&'a ConcurrencyCheck>, Option<&'a TaskCheck>),
-    ) -> Self {
-        let concurrency = concurrency.map(|check| ConcurrencyAnswer::new(check, program));
-        let tso = tso.map(|check| TsoAnswer::new(check, program));
-        let first = concurrency.iter().map(|answer| (answer.verdict, answer.reason.clone()));
-        let (verdict, reason) = worst(first.chain(tso.iter().map(|answer| (answer.verdict, answer.reason.clone()))));
-        let mut header = VerdictHeader::new("palisade/witness/1", file, program, verdict);
-        header.reason = reason;
-        Self { header, concurrency, tso, picture: None, written: None }
     }
 }
 

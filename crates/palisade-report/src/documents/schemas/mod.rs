@@ -10,7 +10,7 @@ macro_rules! schemas {
 }
 
 /// The schemas by the names of their documents, in the order of the alphabet.
-const SCHEMAS: [(&str, &str); 26] = schemas![
+const SCHEMAS: [(&str, &str); 24] = schemas![
     "bench",
     "check",
     "completions",
@@ -26,9 +26,7 @@ const SCHEMAS: [(&str, &str); 26] = schemas![
     "methods",
     "net",
     "plan",
-    "prove",
     "race-fences",
-    "races",
     "result",
     "run",
     "schema",
@@ -42,6 +40,11 @@ const SCHEMAS: [(&str, &str); 26] = schemas![
 /// The names of all documents: `check` for those of the kind `palisade/check/1`.
 pub fn names() -> impl Iterator<Item = &'static str> {
     SCHEMAS.iter().map(|(name, _)| *name)
+}
+
+/// The kind of the documents of a name, with the version of their form: `palisade/check/2`.
+pub fn kind(name: &str) -> String {
+    format!("palisade/{name}/{}", if name == "check" { 2 } else { 1 })
 }
 
 /// The JSON Schema of the documents of that name.

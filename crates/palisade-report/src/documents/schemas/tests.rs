@@ -1,7 +1,8 @@
 //! The schemas in `schemas/` are those of the types.
 
 use super::super::*;
-use super::names;
+use super::{kind, names};
+use crate::account::{CheckDocument, EventWitnessDocument};
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Value, json};
@@ -21,7 +22,7 @@ fn derived(name: &str) -> Schema {
     let generator = || SchemaSettings::draft2020_12().for_serialize().into_generator();
     match name {
         "bench" => generator().into_root_schema_for::<BenchDocument<'_>>(),
-        "check" => generator().into_root_schema_for::<Either<Either<CheckDocument<'_>, EventCheckDocument<'_>>, PsoCheckDocument<'_>>>(),
+        "check" => generator().into_root_schema_for::<CheckDocument<'_>>(),
         "completions" => generator().into_root_schema_for::<CompletionsDocument<'_>>(),
         "contest" => generator().into_root_schema_for::<ContestDocument<'_>>(),
         "convert" => generator().into_root_schema_for::<ConvertDocument<'_>>(),
@@ -35,9 +36,7 @@ fn derived(name: &str) -> Schema {
         "methods" => generator().into_root_schema_for::<MethodsDocument<'_>>(),
         "net" => generator().into_root_schema_for::<NetDocument<'_>>(),
         "plan" => generator().into_root_schema_for::<PlanDocument<'_>>(),
-        "prove" => generator().into_root_schema_for::<ProveDocument<'_>>(),
         "race-fences" => generator().into_root_schema_for::<RaceFencesDocument<'_>>(),
-        "races" => generator().into_root_schema_for::<RacesDocument<'_>>(),
         "result" => generator().into_root_schema_for::<ResultDocument>(),
         "run" => generator().into_root_schema_for::<RunDocument<'_>>(),
         "schema" => generator().into_root_schema_for::<SchemaDocument>(),
@@ -57,7 +56,7 @@ fn name_kind(value: &mut Value, name: &str) {
             if let Some(Value::Object(properties)) = members.get_mut("properties")
                 && ["schema", "tool", "version"].iter().all(|key| properties.contains_key(*key))
             {
-                properties["schema"]["const"] = json!(format!("palisade/{name}/1"));
+                properties["schema"]["const"] = json!(kind(name));
                 properties["tool"]["const"] = json!("palisade");
             }
             members.values_mut().for_each(|member| name_kind(member, name));
@@ -71,7 +70,7 @@ fn name_kind(value: &mut Value, name: &str) {
 fn text_of(name: &str) -> String {
     let mut schema = derived(name).to_value();
     name_kind(&mut schema, name);
-    schema["title"] = json!(format!("palisade/{name}/1"));
+    schema["title"] = json!(kind(name));
     serde_json::to_string_pretty(&schema).expect("schemas are plain data") + "\n"
 }
 

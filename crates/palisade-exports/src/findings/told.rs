@@ -1,0 +1,73 @@
+//! The findings about a program: an answer for each question, labels that nobody reaches, what is doubtful.
+
+use super::{Answer, Finding, FlowStep, Kind, Region, line, warnings};
+use palisade_model::program::Program;
+use palisade_report::account::{Account, Answer as Told, Extent, Rule, Run, Shown, Standing, report};
+use palisade_report::computation::ComputationReport;
+use palisade_report::documents::{StepDocument, steps};
+use palisade_report::scene::{Scene, SceneStep};
+
+/// What was found about a file.
+pub fn findings(told: &palisade_report::account::Told<'_>) -> Answer {
+    let program = told.context.program;
+    let mut findings: Vec<Finding> = told.accounts.iter().map(|account| finding(program, account)).collect();
+    for label in told.accounts.iter().flat_map(|account| account.unreached.iter().flatten()) {
+        let message = format!("no interleaving reaches `{}` of `{}`", label.label, label.thread);
+        findings.push(Finding::new(Rule::UNREACHED, Kind::Fail, message).at(line(label.line)));
+    }
+    findings.extend(warnings(program, told.context.warnings));
+    Answer::new(told.context.file, told.context.seconds, findings, report(told, Extent::default()))
+}
+
+fn finding(program: &Program, account: &Account<'_>) -> Finding {
+    let kind = match account.standing() {
+        Standing::Holds => Kind::Pass,
+        Standing::Violated => Kind::Fail,
+        Standing::Unknown => Kind::Open,
+    };
+    let mut finding = Finding::new(account.rule, kind, format!("{} [{}]", account.message, account.subject));
+    finding.place = account.place.map(|span| Region::of(&program.source, span));
+    if let Some(shown) = account.shown() {
+        finding.steps = flow_of(program, shown);
+    }
+    if let Told::Violated(shown) = &account.answer {
+        let region = |(span, words): &(_, &str)| (Region::of(&program.source, *span), (*words).to_owned());
+        finding.related = shown.related.iter().map(region).collect();
+    }
+    finding.answering(account.question.clone())
+}
+
+/// The steps of a computation.
+fn flow_of(program: &Program, shown: &Shown<'_>) -> Vec<FlowStep> {
+    match &shown.run {
+        Run::Threads(computation) => flow(program, computation),
+        Run::Events(scene) => scene_flow(scene),
+    }
+}
+
+/// The steps of a computation of a program.
+pub(super) fn flow(program: &Program, computation: &ComputationReport<'_>) -> Vec<FlowStep> {
+    let steps = steps(computation);
+    let several = steps.iter().any(|step| step.copy > 1);
+    let step = |step: &StepDocument<'_>| {
+        let copy = if several { format!(" #{}", step.copy) } else { String::new() };
+        let label = step.label.map(|label| format!("{label}: ")).unwrap_or_default();
+        let what = if step.kind == "flush" { format!("{} reaches memory", step.text) } else { step.text.clone() };
+        let delayed = if step.kind == "store" && step.delayed == Some(true) { " (delayed)" } else { "" };
+        let place = match &step.source {
+            Some(place) => Some(Region::in_sources(place, &program.source)),
+            None => step.line.map(line),
+        };
+        FlowStep { place, text: format!("{}{copy} {label}{what}{delayed}", step.thread) }
+    };
+    steps.iter().map(step).collect()
+}
+
+/// The steps of a computation of events and tasks.
+pub(super) fn scene_flow(scene: &Scene) -> Vec<FlowStep> {
+    let step = |step: &SceneStep| FlowStep {
+        place: step.line.map(line),
+        text: format!("{}: {}", step.invocation, step.action),
+    };
+    scene.steps.iter().map(step).collect()
+}

@@ -1,0 +1,135 @@
+//! The page about a program: its answers, the source with what matters marked, the computation of each that has one.
+
+use super::body::{confirmation_words, evidence, warnings};
+use super::cycle::cycle;
+use super::lanes::lanes;
+use super::scene::scene_table;
+use super::source::Marked;
+use super::{News, Page, line_link, paragraph, table};
+use palisade_model::text::escaped;
+use palisade_report::account::{Account, CheckDocument, Run, Shown, Standing, Told};
+use palisade_report::documents::{self, AttackAnswer, ConfirmationDocument, EvidenceVerdict, OutcomeWord};
+use palisade_report::subject::program_words;
+use palisade_report::tso::instance_words;
+
+/// The page of what there is to tell about a file. The command is what asks the same again.
+pub fn told_page(told: &Told<'_>, command: &str) -> String {
+    let context = &told.context;
+    let program = context.program;
+    let news = match told.standing() {
+        Standing::Holds if program.accepted.is_empty() => News::Good,
+        Standing::Violated => News::Bad,
+        Standing::Holds | Standing::Unknown => News::Open,
+    };
+    let mut page = Page::new(context.file, news, told.headline());
+    page.fact("program", &program.name);
+    let is_of_events = program.is_event_driven();
+    page.fact("for", if is_of_events { instance_words(program) } else { program_words(program, context.changed) });
+    for note in told.accounts.iter().flat_map(|account| &account.notes).filter(|note| note.verbosity == 0) {
+        page.fact(note.heading, &note.words);
+    }
+    page.fact("time", format!("{:.3} s", context.seconds));
+    let document = CheckDocument::new(told);
+    let checked = worst(told.accounts.iter().filter_map(|account| account.evidence.as_ref()));
+    page.doubt_if_rejected(checked);
+    let mut marked = Marked::new(&program.source);
+    for (line, mark, words) in told.accounts.iter().flat_map(|account| &account.marks) {
+        marked.mark(*line, *mark, words.as_str());
+    }
+    page.section("Source", &marked.html());
+    page.section("Answers", &answers(told));
+    for account in &told.accounts {
+        let Some(shown) = account.shown() else { continue };
+        page.section(&format!("How it happens: {}", account.question), &story(shown));
+        if let Some(found) = shown.cycle.as_ref().filter(|cycle| !cycle.nodes.is_empty()) {
+            let why = "These accesses come before each other in a circle, so no interleaving explains what the threads have read.";
+            page.section("Why no interleaving explains it", &(paragraph(why) + &cycle(found)));
+        }
+    }
+    for account in told.accounts.iter().filter(|account| !account.attacks.is_empty()) {
+        page.section("Attacks", &attacks(&account.attacks));
+    }
+    page.section("Warnings", &warnings(&document.warnings));
+    page.section("Evidence", &evidence(document.certificates, confirmation_words(checked), command));
+    page.finish(&documents::text(&document))
+}
+
+/// How the evidence fared: of several answers the worst.
+fn worst<'a>(all: impl Iterator<Item = &'a ConfirmationDocument>) -> Option<&'a ConfirmationDocument> {
+    let rank = |checked: &&ConfirmationDocument| match checked.verdict {
+        EvidenceVerdict::Accepted => 0,
+        EvidenceVerdict::Unknown => 1,
+        EvidenceVerdict::Rejected => 2,
+    };
+    all.max_by_key(rank)
+}
+
+/// All questions with their answers.
+fn answers(told: &Told<'_>) -> String {
+    let row = |account: &Account<'_>| {
+        let class = match account.standing() {
+            Standing::Holds => "good",
+            Standing::Violated => "bad",
+            Standing::Unknown => "open",
+        };
+        vec![
+            escaped(&account.question),
+            account.line.map(line_link).unwrap_or_default(),
+            format!("<span class=\"word {class}\">{}</span>", account.standing().word()),
+            escaped(&account.phrase),
+        ]
+    };
+    let rows: Vec<Vec<String>> = told.accounts.iter().map(row).collect();
+    if rows.is_empty() { paragraph(told.nothing) } else { table(&["question", "", "answer", ""], &rows) }
+}
+
+/// A computation, and what it takes.
+fn story(shown: &Shown<'_>) -> String {
+    let counts: Vec<String> = shown.instance.iter().map(|(name, count)| format!("{name} × {count}")).collect();
+    let smallest = if shown.instance_minimal == Some(true) { "; no smaller instance has one" } else { "" };
+    let delays = shown.attacker.as_ref().map_or(String::new(), |attacker| format!(" {attacker} delays its stores."));
+    let shortest = if shown.shortest { " No computation shows it in fewer steps." } else { "" };
+    let mut out = paragraph(&shown.headline);
+    out.push_str(&paragraph(format!("With {}{smallest}.{delays}{shortest}", counts.join(", "))));
+    match &shown.run {
+        Run::Threads(computation) => out.push_str(&lanes(computation)),
+        Run::Events(scene) => {
+            out.push_str(&scene_table(scene));
+            shown.below.iter().for_each(|line| out.push_str(&paragraph(line.trim())));
+        }
+    }
+    out
+}
+
+/// The attacks with their answers.
+fn attacks(attacks: &[AttackAnswer<'_>]) -> String {
+    let row = |attack: &AttackAnswer<'_>| {
+        let (word, class) = match attack.outcome {
+            OutcomeWord::Feasible => ("feasible", "bad"),
+            OutcomeWord::Infeasible => ("infeasible", "good"),
+            OutcomeWord::Pruned => ("ruled out by control flow", "good"),
+            OutcomeWord::Unknown => ("unknown", "open"),
+            OutcomeWord::NotAsked => ("not asked", "open"),
+        };
+        let place = |place: documents::InstructionPlace<'_>| {
+            format!("<code>{}</code> <small>{}</small>", escaped(place.label), line_link(place.line))
+        };
+        vec![
+            attack.id.to_string(),
+            escaped(attack.place.thread),
+            place(attack.place.store),
+            place(attack.place.load),
+            format!("<span class=\"word {class}\">{word}</span>"),
+        ]
+    };
+    let rows: Vec<Vec<String>> = attacks.iter().map(row).collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let table = table(&["", "thread", "store", "delayed past", "answer"], &rows);
+    let count = attacks.len();
+    format!(
+        "<details{}><summary>{count} attacks: a store that is delayed past a load</summary>\n{table}</details>\n",
+        if count <= 12 { " open" } else { "" }
+    )
+}

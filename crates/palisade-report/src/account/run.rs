@@ -1,0 +1,24 @@
+//! The steps of a computation, of threads or of events and tasks, as a table.
+
+use crate::computation::ComputationReport;
+use crate::scene::Scene;
+
+/// The steps of a computation.
+#[derive(Clone, Debug)]
+pub enum Run<'a> {
+    /// Copies of threads take them.
+    Threads(ComputationReport<'a>),
+    /// Events, tasks and threads take them.
+    Events(Scene),
+}
+
+impl Run<'_> {
+    /// The steps as a table; of machine code its instructions below it, where much is to be said.
+    pub fn text(&self, verbosity: u8) -> String {
+        match self {
+            Self::Threads(computation) if verbosity > 0 => computation.table() + &computation.instructions(),
+            Self::Threads(computation) => computation.table(),
+            Self::Events(scene) => scene.text(),
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Accounts as text: a report, and a line where many files are asked about.
+
+use super::{Account, Shown, Standing, Told};
+use crate::claim;
+use crate::context::domain_line;
+use crate::subject::program_words;
+use crate::tso::instance_words;
+use palisade_model::program::Program;
+use std::fmt::Write;
+
+/// How much a report says.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Extent {
+    /// How much of what few people want to know.
+    pub verbosity: u8,
+    /// Every computation in full, and not that of the most serious answer alone.
+    pub all: bool,
+}
+
+/// For which copies and values all questions about a program are asked.
+fn subject(told: &Told<'_>) -> String {
+    let program = told.context.program;
+    if program.is_event_driven() { instance_words(program) } else { program_words(program, told.context.changed) }
+}
+
+/// The report for people in one line, for many files; the brackets say for which copies and values it is.
+pub fn line(told: &Told<'_>) -> String {
+    let mut out = format!("{}: {}", told.context.file, told.headline());
+    if let Some(worst) = told.most_serious().filter(|account| account.standing() != Standing::Holds) {
+        let about = if worst.about.is_empty() { String::new() } else { format!("{}: ", worst.about) };
+        let _ = match (worst.shown(), worst.reason()) {
+            (Some(shown), _) if about.is_empty() => write!(out, ", {}", short(shown)),
+            (_, Some(reason)) => write!(out, ", {about}{reason}"),
+            _ => write!(out, ", {}", worst.about),
+        };
+    }
+    for account in &told.accounts {
+        for note in account.notes.iter().filter(|note| note.verbosity == 0 && note.heading == "unreached") {
+            let _ = write!(out, ", unreached {}", note.words);
+        }
+    }
+    if let Some(claim) = claim::words(told.context.program) {
+        let _ = write!(out, ", {claim}");
+    }
+    if let Some(compilations) = told.context.compilations {
+        let _ = write!(out, ", {}", compilations.words());
+    }
+    let _ = writeln!(out, " [{}]", subject(told));
+    out
+}
+
+/// What a computation shows, without the word before it, and with how many copies.
+fn short(shown: &Shown<'_>) -> String {
+    let headline = shown.headline.split_once(": ").map_or(shown.headline.as_str(), |(_, words)| words);
+    let copies: u64 = shown.instance.iter().map(|(_, count)| count).sum();
+    format!("{headline}, with {}", crate::counted(usize::try_from(copies).unwrap_or(usize::MAX), "thread"))
+}
+
+/// The report for people.
+pub fn report(told: &Told<'_>, extent: Extent) -> String {
+    let context = &told.context;
+    let program = context.program;
+    let mut out = format!("{}: {}\n", context.file, told.headline());
+    out.push_str(&copies_line(program));
+    out.push_str(&domain_line(program));
+    out.push_str(&claim::lines(program, extent.verbosity));
+    if let Some(compilations) = context.compilations {
+        let _ = writeln!(out, "  source   {}", compilations.words());
+    }
+    for account in &told.accounts {
+        // A single answer about the whole program stands in the first line.
+        if !told.is_one() {
+            let about = if account.about.is_empty() { String::new() } else { format!("{}: ", account.about) };
+            let _ = writeln!(out, "  {:<8} {about}{}", account.heading, account.phrase);
+        }
+        for note in account.notes.iter().filter(|note| note.verbosity <= extent.verbosity) {
+            let _ = writeln!(out, "  {:<8} {}", note.heading, note.words);
+        }
+    }
+    if extent.verbosity > 0 {
+        let explored: usize = told.accounts.iter().map(|account| account.explored).sum();
+        let _ = writeln!(out, "  explored {} in {:.3} s", crate::counted(explored, "configuration"), context.seconds);
+    }
+    for path in context.certificates {
+        let _ = writeln!(out, "  evidence {path}");
+    }
+    let worst = told.most_serious().filter(|_| !extent.all);
+    let is_told = |account: &&Account<'_>| worst.is_none_or(|worst| std::ptr::eq(*account, worst));
+    let mut folded = 0;
+    for account in &told.accounts {
+        let Some(shown) = account.shown() else { continue };
+        // What was asked for is shown where nothing worse is.
+        if is_told(&account) || (worst.is_some_and(|worst| worst.standing() != Standing::Violated)) {
+            out.push('\n');
+            out.push_str(&shown.text(extent.verbosity));
+        } else {
+            folded += usize::from(account.standing() == Standing::Violated);
+        }
+    }
+    if folded > 0 {
+        let _ = writeln!(out, "\n({} more to show: `--all`)", crate::counted(folded, "violation"));
+    }
+    out
+}
+
+impl Shown<'_> {
+    /// The computation with what it shows.
+    pub fn text(&self, verbosity: u8) -> String {
+        let mut out = format!("{}\n", self.headline);
+        let lines = |lines: &[String]| lines.iter().map(|line| format!("{line}\n")).collect::<String>();
+        out.push_str(&lines(&self.above));
+        out.push_str(&self.run.text(verbosity));
+        out.push_str(&lines(&self.below));
+        if let Some(cycle) = &self.cycle {
+            out.push_str(&cycle.lines());
+        }
+        out
+    }
+}
+
+/// The line about the copies of threads, or how often events may occur.
+fn copies_line(program: &Program) -> String {
+    if program.is_event_driven() {
+        return format!("  events   {}\n", instance_words(program));
+    }
+    let copies: Vec<String> =
+        program.threads.iter().map(|thread| format!("{} × {}", thread.name, thread.copies)).collect();
+    format!("  threads  {}\n", copies.join(", "))
+}

@@ -1,0 +1,46 @@
+//! What there is to tell about one file.
+
+use super::{Account, Standing};
+use crate::context::Context;
+
+/// The accounts of all questions about a file.
+#[derive(Debug)]
+pub struct Told<'a> {
+    /// The file, and what is said of it besides.
+    pub context: Context<'a>,
+    /// What is said of it where nothing is asked.
+    pub nothing: &'static str,
+    /// The accounts, in the order in which they are told.
+    pub accounts: Vec<Account<'a>>,
+}
+
+impl<'a> Told<'a> {
+    /// The verdict on the file: it is violated if any question is, and unknown if any is.
+    pub fn standing(&self) -> Standing {
+        self.accounts.iter().map(Account::standing).max().unwrap_or(Standing::Holds)
+    }
+
+    /// The most serious answer, which says what is wrong or not known.
+    pub fn most_serious(&self) -> Option<&Account<'a>> {
+        let rank = |account: &Account<'a>| (account.standing(), account.under_sc == Some(true));
+        // The first of the worst: questions are told in the order of what they mean for a user.
+        self.accounts.iter().rev().max_by_key(|account| rank(account))
+    }
+
+    /// The verdicts in a line, the most serious one of each kind of question.
+    pub fn headline(&self) -> String {
+        let mut asks: Vec<&str> = self.accounts.iter().map(|account| account.ask).collect();
+        asks.dedup();
+        let worst = |ask: &&str| {
+            let own = self.accounts.iter().rev().filter(|account| account.ask == *ask);
+            own.max_by_key(|account| account.standing()).map(|account| account.verdict.as_str())
+        };
+        let words: Vec<&str> = asks.iter().filter_map(worst).collect();
+        if words.is_empty() { self.nothing.to_owned() } else { words.join(", ") }
+    }
+
+    /// Whether the answer alone is the report: there is one, and it is about the whole program.
+    pub(super) fn is_one(&self) -> bool {
+        matches!(self.accounts.as_slice(), [only] if only.about.is_empty())
+    }
+}

@@ -1,0 +1,96 @@
+//! Which questions a program has, and which of them the options ask.
+
+use super::CheckArguments;
+use crate::cli::Loaded;
+use crate::cli::words::{Ask, ModelChoice, QueueChoice};
+use crate::questions::Concurrency;
+use crate::robustness::not_for_pso;
+use crate::syntax::{self, Diagnostic, Format, InputError};
+
+/// The questions to ask about a program, in the order in which they are told.
+pub(super) fn questions(arguments: &CheckArguments, file: &str, loaded: &Loaded) -> Result<Vec<Ask>, InputError> {
+    let program = &loaded.program;
+    let refuse = |message: &str, help: &str| Err(InputError::file(file, message).with_help_if(Some(help.to_owned())));
+    let is_of_events = program.is_event_driven();
+    if is_of_events && arguments.attacks.is_some() {
+        return refuse("programs of events have no attacks to choose among", "leave `--attacks` out");
+    }
+    if arguments.queue != QueueChoice::default() && !is_of_events {
+        return refuse("`--queue` is about events and tasks, and the program has threads alone", "leave it out");
+    }
+    if arguments.model == ModelChoice::Pso {
+        if is_of_events {
+            return refuse("events and tasks run under SC or under TSO", "say `--model sc` or `--model tso`");
+        }
+        if loaded.format == Format::Machine {
+            return refuse("machine code is that of x86, which has no PSO", "say `--model tso`");
+        }
+    }
+    let is_asked = |ask: Ask| arguments.ask.contains(&ask);
+    let all = arguments.ask.is_empty();
+    let mut asks = Vec::new();
+    if arguments.attacks.is_none() && (all || is_asked(Ask::Properties)) {
+        asks.push(Ask::Properties);
+    }
+    if is_asked(Ask::Concurrency) || (all && program.events().next().is_some()) {
+        match Concurrency::objection(program) {
+            None => asks.push(Ask::Concurrency),
+            Some(error) if is_asked(Ask::Concurrency) => return Err(errors(loaded, error)),
+            // Threads that belong to no event: the program does not have this question.
+            Some(_) => {}
+        }
+    }
+    match (arguments.model, is_asked(Ask::Robustness)) {
+        (ModelChoice::Sc, true) => {
+            let message = "every program is robust against SC, whose computations are interleavings";
+            return refuse(message, "say `--model tso`, or ask something else");
+        }
+        (ModelChoice::Sc, false) => {}
+        (_, is_asked) if is_asked || all => {
+            admit(arguments, loaded)?;
+            asks.push(Ask::Robustness);
+        }
+        _ => {}
+    }
+    if is_asked(Ask::Races) {
+        syntax::threads_only(program, "`--ask races`", "`--ask concurrency,robustness` is about events and tasks")
+            .map_err(|errors| InputError::from((program.source.clone(), errors)))?;
+        asks.push(Ask::Races);
+    }
+    let about_attacks = arguments.methods.about_attacks();
+    if let Some(option) = about_attacks.filter(|_| !asks.contains(&Ask::Robustness) || is_of_events) {
+        return refuse(
+            &format!("`{option}` is about attacks, which are asked about for robustness of threads"),
+            "leave it out",
+        );
+    }
+    Ok(asks)
+}
+
+fn errors(loaded: &Loaded, error: Diagnostic) -> InputError {
+    InputError::from((loaded.program.source.clone(), vec![error]))
+}
+
+/// Refuses programs of which robustness against PSO is not decided, and options that a check against PSO does not know.
+fn admit(arguments: &CheckArguments, loaded: &Loaded) -> Result<(), InputError> {
+    if arguments.model != ModelChoice::Pso {
+        return Ok(());
+    }
+    let attacks = arguments.attacks.as_ref().map(|_| "--attacks");
+    if let Some(option) = attacks.or(arguments.methods.about_attacks()) {
+        let message = "robustness against PSO is one exploration of all delayed stores, of threads, without attacks, nets and counters";
+        return Err(InputError::file("--model pso", message).with_help_if(Some(format!("leave `{option}` out"))));
+    }
+    let program = &loaded.program;
+    let Some(reason) = not_for_pso(program) else { return Ok(()) };
+    let span = reason.instruction().map(|(thread, instruction)| program.thread(thread).instruction(instruction).span);
+    let span = span.or(program.threads.first().map(|thread| thread.span)).unwrap_or_default();
+    let error = Diagnostic::error(reason.describe(), span);
+    Err(errors(
+        loaded,
+        match reason.advice() {
+            Some(advice) => error.with_help(advice),
+            None => error.with_help("`--ask properties` leaves robustness out"),
+        },
+    ))
+}

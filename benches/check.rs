@@ -1,8 +1,8 @@
 //! Verdicts on the shipped models, and on the public corpus where `PALISADE_CORPUS` says where it is.
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use palisade::questions::{About, confirm};
 use palisade::program::{Copies, Program};
+use palisade::questions::{About, confirm};
 use palisade::robustness::{CheckOptions, check};
 use palisade::syntax::{self, Format};
 use std::hint::black_box;

@@ -1,10 +1,10 @@
 //! Verdicts on programs of events and tasks: the shipped models, families that grow, and the published examples where `PALISADE_CORPUS` says where they are.
 
 use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main, measurement::WallTime};
-use palisade::questions::{About, confirm};
 use palisade::concurrency::{ConcurrencyOptions, check};
 use palisade::limits::Limits;
 use palisade::program::{Copies, Posts, Program, SourceText};
+use palisade::questions::{About, confirm};
 use palisade::robustness::check_tasks;
 use palisade::syntax::{Format, read};
 use std::fmt::Write;

@@ -78,22 +78,22 @@ pub enum PostsChoice {
 #[derive(Clone, Debug, Default, Args)]
 pub struct ProgramOptions {
     /// Format of the input; by default its extension tells (.pal, .txt, .litmus, .rmm; .toml for machine code).
-    #[arg(long, value_name = "FORMAT", value_parser = program_formats())]
+    #[arg(long, help_heading = "Input", value_name = "FORMAT", value_parser = program_formats())]
     pub from: Option<Format>,
     /// Copies of threads in place of those in the file: `t1=*,worker=3`, `all=*`; `=0` leaves a thread out.
-    #[arg(long, value_name = "THREAD=COPIES", value_delimiter = ',')]
+    #[arg(long, help_heading = "Input", value_name = "THREAD=COPIES", value_delimiter = ',')]
     pub threads: Vec<CopiesOverride>,
     /// How often events may occur in place of what the file says: `search=2,open=*`, `all=*`; `=0` leaves an event out.
-    #[arg(long, value_name = "EVENT=TIMES", value_delimiter = ',')]
+    #[arg(long, help_heading = "Input", value_name = "EVENT=TIMES", value_delimiter = ',')]
     pub events: Vec<CopiesOverride>,
     /// What posts do to store buffers in place of what the file says.
-    #[arg(long, value_enum)]
+    #[arg(long, help_heading = "Input", value_enum)]
     pub posts: Option<PostsChoice>,
     /// Range of data values in place of the file's: `0..7`, `-4..3`; `none` for integers.
-    #[arg(long, value_name = "LOW..HIGH", allow_hyphen_values = true)]
+    #[arg(long, help_heading = "Input", value_name = "LOW..HIGH", allow_hyphen_values = true)]
     pub domain: Option<DomainOverride>,
     /// Let arithmetic wrap into the domain.
-    #[arg(long)]
+    #[arg(long, help_heading = "Input")]
     pub wrap: bool,
 }
 

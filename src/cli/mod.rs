@@ -38,7 +38,7 @@ mod witness;
 mod words;
 
 use clap::{Args, FromArgMatches};
-use subcommand::Subcommand;
+use subcommand::{Group, Subcommand};
 
 #[cfg(feature = "machine")]
 pub use cargo::cargo;
@@ -51,31 +51,72 @@ pub use output::{print_document, print_line, print_text};
 /// All subcommands, in the order in which help lists them.
 fn subcommands() -> [Subcommand; 17] {
     [
-        Subcommand::new("bench", "Compare strategies and other tools on many nets", bench::run),
         Subcommand::new("check", "Answer all questions about programs: their properties, and robustness", check::run)
-            .on_workers(),
-        Subcommand::new("cover", "Decide whether a target of a Petri net can be covered", cover::run),
-        Subcommand::new("prove", "Short for `check --ask properties`", prove::run).on_workers(),
-        Subcommand::new("witness", "Show the violation of a program that is not robust", witness::run).on_workers(),
-        Subcommand::new("net", "Write the Petri net of one attack", net::run),
-        Subcommand::new("fences", "Find the cheapest fences that make a program robust", fences::run).on_workers(),
-        Subcommand::new("simulate", "List the final states of programs", simulate::run).on_workers(),
-        Subcommand::new("convert", "Convert a program from one format to another", convert::run),
-        Subcommand::new("fmt", "Lay out programs in the native language afresh", fmt::run),
-        Subcommand::new("verify", "Check certificates, replay runs and witnesses", verify::run),
-        Subcommand::new("plan", "Write jobs for many machines, one a line", jobs::plan),
-        Subcommand::new("run", "Do the jobs of a plan, or a shard of them", jobs::run),
+            .on_workers()
+            .with_examples(
+                "palisade check models/peterson.pal
+palisade check --threads 'worker=*' --certificate evidence models/mcs-lock.pal
+palisade check --ask properties --model pso models/
+palisade check --junit cases.xml --sarif log.sarif tests/",
+            ),
+        Subcommand::new("prove", "Short for `check --ask properties`", prove::run)
+            .on_workers()
+            .with_examples("palisade prove models/dekker.pal\npalisade prove --model sc --only alone models/peterson.pal"),
+        Subcommand::new("fences", "Find the cheapest fences that make a program robust", fences::run)
+            .on_workers()
+            .with_examples(
+                "palisade fences --diff models/peterson.pal\npalisade fences --ask properties --model pso models/dekker.pal",
+            ),
+        Subcommand::new("witness", "Show the violation of a program that is not robust", witness::run)
+            .on_workers()
+            .with_examples(
+                "palisade witness models/simple-dekker.pal\npalisade witness --svg -o dekker.svg models/simple-dekker.pal",
+            ),
+        Subcommand::new("simulate", "List the final states of programs", simulate::run)
+            .on_workers()
+            .with_examples("palisade simulate --model sc,tso tests/SB.litmus"),
+        Subcommand::new("verify", "Check certificates, replay runs and witnesses", verify::run)
+            .with_examples("palisade verify evidence/*.json"),
+        Subcommand::new("cover", "Decide whether a target of a Petri net can be covered", cover::run)
+            .with_examples("palisade cover net.spec\npalisade cover --certificate run.json net.pnml"),
+        Subcommand::new("net", "Write the Petri net of one attack", net::run)
+            .with_examples("palisade net --attack 1 -o attack.pnml models/peterson.pal"),
+        Subcommand::new("convert", "Convert a program from one format to another", convert::run)
+            .with_examples("palisade convert --to native program.txt"),
+        Subcommand::new("fmt", "Lay out programs in the native language afresh", fmt::run)
+            .with_examples("palisade fmt --check models/"),
+        Subcommand::new("plan", "Write jobs for many machines, one a line", jobs::plan)
+            .in_group(Group::Machines)
+            .with_examples("palisade plan check models/ -o jobs.jsonl"),
+        Subcommand::new("run", "Do the jobs of a plan, or a shard of them", jobs::run)
+            .in_group(Group::Machines)
+            .with_examples("palisade run --shard 3/8 jobs.jsonl"),
         Subcommand::new("merge", "Make one answer of the results of all jobs, evidence checked", jobs::merge)
-            .on_workers(),
-        Subcommand::new("schema", "Print the JSON Schema of what a command prints with --json", schema::run),
-        Subcommand::new("completions", "Print the completions for a shell", completions::run),
-        Subcommand::new("man", "Print or write the manual pages", man::run),
+            .on_workers()
+            .in_group(Group::Machines)
+            .with_examples("palisade merge --certificate evidence jobs.jsonl"),
+        Subcommand::new("bench", "Compare strategies and other tools on many nets", bench::run)
+            .in_group(Group::Comparisons)
+            .with_examples("palisade bench --strategies backward,karp-miller --timeout 10s nets/"),
+        Subcommand::new("schema", "Print the JSON Schema of what a command prints with --json", schema::run)
+            .in_group(Group::Shell)
+            .with_examples("palisade schema check"),
+        Subcommand::new("completions", "Print the completions for a shell", completions::run)
+            .in_group(Group::Shell)
+            .with_examples("palisade completions bash > ~/.local/share/bash-completion/completions/palisade"),
+        Subcommand::new("man", "Print or write the manual pages", man::run)
+            .in_group(Group::Shell)
+            .with_examples("palisade man check | man -l -"),
     ]
 }
 
 /// Runs the command line of this process.
 pub fn main() -> std::process::ExitCode {
     let subcommands = subcommands();
+    if let Some(text) = usage::methods(&subcommands) {
+        output::print_text(text);
+        return Exit::Holds.into();
+    }
     let understood = definition(&subcommands).try_get_matches();
     match understood.and_then(|mut matches| run(&subcommands, &mut matches)) {
         Ok(exit) => exit.into(),
@@ -101,7 +142,8 @@ fn definition(subcommands: &[Subcommand]) -> clap::Command {
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommands(subcommands.iter().map(Subcommand::definition))
-        .after_long_help(EXIT_STATUS)
+        .after_help(Group::lines(subcommands))
+        .after_long_help(Group::lines(subcommands) + "\n" + EXIT_STATUS)
 }
 
 /// Runs the subcommand that the command line names.

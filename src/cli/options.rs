@@ -29,25 +29,25 @@ pub enum ColorChoice {
 #[derive(Clone, Debug, Args)]
 pub struct SharedOptions {
     /// Print one JSON document on standard output and nothing else there; `palisade schema` describes it.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub json: bool,
     /// Stop after so long and answer `unknown`: `90`, `90s`, `500ms`, `2m`, `1h`.
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Limits")]
     pub timeout: Option<Duration>,
     /// Stop when the process holds more memory than this: `500M`, `2G` (powers of 1024).
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Limits")]
     pub memory: Option<u64>,
     /// Worker threads; the number of processors when left out. Answers do not depend on it.
-    #[arg(long, short = 'j', value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, short = 'j', value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = "Limits")]
     pub jobs: Option<u16>,
     /// Say more; twice for more still.
-    #[arg(long, short, action = clap::ArgAction::Count)]
+    #[arg(long, short, action = clap::ArgAction::Count, help_heading = "Output")]
     pub verbose: u8,
     /// Print the answer alone: no progress, no hints.
-    #[arg(long, short)]
+    #[arg(long, short, help_heading = "Output")]
     pub quiet: bool,
     /// When to colour warnings and errors; `auto` when left out.
-    #[arg(long, value_enum, value_name = "WHEN")]
+    #[arg(long, value_enum, value_name = "WHEN", help_heading = "Output")]
     pub color: Option<ColorChoice>,
 }
 

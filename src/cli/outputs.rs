@@ -13,10 +13,10 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, Default, Args)]
 pub(super) struct OutputOptions {
     /// Write what was found into this file as SARIF 2.1.0, for code hosts and editors.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     sarif: Option<PathBuf>,
     /// Write the answers into this file as JUnit XML, for build servers: a suite for each program, a case for each question.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     junit: Option<PathBuf>,
     #[command(flatten)]
     page: PageOption,
@@ -27,7 +27,7 @@ pub(super) struct OutputOptions {
 pub(super) struct PageOption {
     /// Write the answer about one program or net into this file as a page for a browser, with everything in it: the source with what matters marked, the computation to
     /// step through, and the evidence.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     report: Option<PathBuf>,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct PageOption {
 #[derive(Clone, Debug, Default, Args)]
 pub(super) struct SarifOption {
     /// Write what was found into this file as SARIF 2.1.0, with the changes of the text as fixes, for code hosts and editors.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     sarif: Option<PathBuf>,
     #[command(flatten)]
     page: PageOption,

@@ -3,7 +3,7 @@
 use super::output::{print_document, print_line, print_text};
 use super::{Exit, SharedOptions};
 use crate::report::documents::SchemaDocument;
-use crate::report::documents::schemas::{names, schema};
+use crate::report::schemas::{names, schema};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 
@@ -20,7 +20,7 @@ pub(super) struct SchemaArguments {
 pub(super) fn run(arguments: &SchemaArguments, shared: &SharedOptions) -> Exit {
     match arguments.name.as_deref().and_then(schema) {
         Some(text) => print_text(text),
-        None if shared.json => print_document(&SchemaDocument::all()),
+        None if shared.json => print_document(&SchemaDocument::new(names())),
         None => names().for_each(print_line),
     }
     Exit::Holds

@@ -16,6 +16,32 @@ pub(super) struct Subcommand {
     options: fn(Command) -> Command,
     run: Box<Run>,
     workers: bool,
+    group: Group,
+    examples: &'static str,
+}
+
+/// The subcommands that help lists together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Group {
+    /// Those that answer questions about one input.
+    Answers,
+    /// Those that divide work among machines.
+    Machines,
+    /// Those that compare methods and tools.
+    Comparisons,
+    /// Those that help other programs to use this one.
+    Shell,
+}
+
+impl Group {
+    /// The lines of the help about the subcommands that are not in its list.
+    pub(super) fn lines(subcommands: &[Subcommand]) -> String {
+        let groups =
+            [(Self::Machines, "On many machines"), (Self::Comparisons, "To compare"), (Self::Shell, "For the shell")];
+        let line = |subcommand: &Subcommand| format!("  {:<12} {}\n", subcommand.name, subcommand.about);
+        let lines = |group: Self| subcommands.iter().filter(|it| it.group == group).map(line).collect::<String>();
+        groups.map(|(group, title)| format!("{title}:\n{}", lines(group))).join("\n")
+    }
 }
 
 impl Subcommand {
@@ -27,7 +53,15 @@ impl Subcommand {
     ) -> Self {
         let run =
             move |matches: &mut ArgMatches, shared: &SharedOptions| Ok(run(&A::from_arg_matches_mut(matches)?, shared));
-        Self { name, about, options: with_options::<A>, run: Box::new(run), workers: false }
+        Self {
+            name,
+            about,
+            options: with_options::<A>,
+            run: Box::new(run),
+            workers: false,
+            group: Group::Answers,
+            examples: "",
+        }
     }
 
     /// The same, on rayon's workers. Starting them takes a quarter of a small question, so a subcommand that needs them says so.
@@ -35,9 +69,21 @@ impl Subcommand {
         Self { workers: true, ..self }
     }
 
+    /// The same in another group of the help.
+    pub(super) fn in_group(self, group: Group) -> Self {
+        Self { group, ..self }
+    }
+
+    /// The same with command lines that show its use, one a line.
+    pub(super) fn with_examples(self, examples: &'static str) -> Self {
+        Self { examples, ..self }
+    }
+
     /// Its definition.
     pub(super) fn definition(&self) -> Command {
-        Command::new(self.name).about(self.about).defer(self.options)
+        let examples: String = self.examples.lines().map(|line| format!("  {line}\n")).collect();
+        let command = Command::new(self.name).about(self.about).hide(self.group != Group::Answers);
+        command.after_help(format!("Examples:\n{examples}")).defer(self.options)
     }
 
     /// Runs it with the options behind its name and the shared ones before it.

@@ -2,6 +2,7 @@
 
 use super::Exit;
 use super::output::print_line;
+use super::subcommand::Subcommand;
 use crate::report::documents;
 use crate::syntax::InputError;
 use std::ffi::OsString;
@@ -18,6 +19,26 @@ pub(super) fn refuse(error: clap::Error, definition: &mut clap::Command) -> Exit
     }
     print_line(documents::refusal(&in_sentences(NAME, &error.render().to_string())));
     Exit::BadInput
+}
+
+/// The option by which a subcommand lists what help leaves out.
+const METHODS: &str = "--help-methods";
+
+/// The heading of options that choose among methods, to compare them.
+const HEADING: &str = "Methods";
+
+/// What a command line asks to be told of options that help leaves out: those that choose among methods.
+pub(super) fn methods(subcommands: &[Subcommand]) -> Option<String> {
+    let mut words = std::env::args().skip(1).take_while(|word| word != "--").collect::<Vec<_>>();
+    words.iter().position(|word| word == METHODS).map(|position| words.remove(position))?;
+    let named = words.iter().find_map(|word| subcommands.iter().find(|subcommand| subcommand.name == word.as_str()))?;
+    let mut command = named.definition();
+    command.build();
+    let command = command.mut_args(|option| {
+        let is_listed = option.get_help_heading() == Some(HEADING);
+        option.hide(!is_listed)
+    });
+    Some(command.clone().after_help("").render_long_help().to_string())
 }
 
 /// Whether a command line asks for documents, as far as one tells that the command does not understand.

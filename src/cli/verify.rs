@@ -17,9 +17,10 @@ use crate::program::{NoMonitor, Program};
 use crate::report::documents::{
     self, EvidenceVerdict, PropertiesDocument, RepairDocument, SubjectDocument, VerifyDocument,
 };
+use crate::report::models::model_word;
 use crate::report::smtlib;
 use crate::report::subject::Subject;
-use crate::report::targets::{ShownProperties, model_name};
+use crate::report::targets::ShownProperties;
 use crate::semantics::Question;
 use crate::syntax::{self, Format, InputError, Parsed};
 use crate::verify::{
@@ -185,7 +186,7 @@ fn repair_words(facts: &RepairFacts) -> String {
     let (made, is_so) = match &facts.claim {
         RepairClaim::Robust => ("be made robust".to_owned(), "is robust".to_owned()),
         RepairClaim::Properties { model, targets } => {
-            let (properties, model) = (counted_properties(targets.len()), model_name(*model));
+            let (properties, model) = (counted_properties(targets.len()), model_word(*model));
             (format!("be kept from violating {properties} under {model}"), format!("keeps {properties} under {model}"))
         }
     };

@@ -1,8 +1,10 @@
 //! The words that several commands have for the same: what is asked, and against which memory model.
 
 use crate::questions::QueueOrder;
+use crate::report::models::{MODELS, model_of};
 use crate::semantics::Model;
 use clap::ValueEnum;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 /// What is asked about a program: `--ask`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
@@ -29,26 +31,10 @@ impl Ask {
     }
 }
 
-/// The memory model: `--model`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(super) enum ModelChoice {
-    /// Sequential consistency: interleavings.
-    Sc,
-    /// Total store ordering, as on x86.
-    #[default]
-    Tso,
-    /// Partial store ordering: a buffer for each address.
-    Pso,
-}
-
-impl From<ModelChoice> for Model {
-    fn from(choice: ModelChoice) -> Self {
-        match choice {
-            ModelChoice::Sc => Self::Sc,
-            ModelChoice::Tso => Self::Tso,
-            ModelChoice::Pso => Self::Pso,
-        }
-    }
+/// What reads `--model`: the memory models by their words.
+pub(super) fn memory_models() -> impl TypedValueParser<Value = Model> {
+    let listed = MODELS.map(|(_, _, word, what)| PossibleValue::new(word).help(what));
+    PossibleValuesParser::new(listed).map(|word| model_of(&word).expect("one of the words"))
 }
 
 /// In which order the main thread takes tasks: `--queue`.

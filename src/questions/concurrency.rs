@@ -109,7 +109,8 @@ impl Question for Concurrency<'_> {
         let reason = match &found.verdict {
             ConcurrencyVerdict::Robust(_) => {
                 let words = "robust against concurrency";
-                [&mut account.verdict, &mut account.phrase, &mut account.message].map(|own| words.clone_into(own));
+                account.say(words);
+                "holds, no run of the monitor accepts".clone_into(&mut account.phrase);
                 account.answer = Answer::Holds(Proof::default());
                 return;
             }
@@ -124,8 +125,8 @@ impl Question for Concurrency<'_> {
                     violation.instance.iter().map(|(id, count)| (program.thread(*id).name.as_str(), *count)).collect();
                 let occurring = instance.iter().filter(|(_, count)| *count > 0);
                 let with: Vec<String> = occurring.map(|(name, count)| format!("{name} × {count}")).collect();
-                [&mut account.verdict, &mut account.message].map(|own| words.clone_into(own));
-                account.phrase = format!("{words}: {reason}");
+                account.say(words);
+                account.phrase = format!("violated, {reason}");
                 account.answer = Answer::Violated(Shown {
                     headline: format!("violation: {reason}"),
                     above: vec![format!("with: {}", with.join(", "))],

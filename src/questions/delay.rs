@@ -33,6 +33,7 @@ pub(super) fn tell<'a>(about: &About<'a>, account: &mut Account<'a>, found: &'a 
     account.marks.push((store, Mark::Delayed, format!("delayed past line {access}")));
     account.marks.push((access, Mark::Overtaking, format!("overtakes line {store}")));
     account.place = Some(span(attack.store));
+    account.phrase = format!("violated, {words}");
     account.message = format!("{words}, and no interleaving explains what the threads then read");
     let mut below = Vec::new();
     if !found.shortest {

@@ -66,7 +66,11 @@ impl Question for EventRobustness<'_> {
                 return;
             }
         };
-        [&mut account.verdict, &mut account.phrase, &mut account.message].map(|own| words.clone_into(own));
+        account.say(words);
+        account.phrase = match found.verdict {
+            Verdict::Robust => "holds, by one exploration of all delayed stores".to_owned(),
+            _ => "violated, happens-before is cyclic".to_owned(),
+        };
         let Some(witness) = &found.witness else {
             account.answer = Answer::Holds(Proof::default());
             return;
@@ -75,13 +79,14 @@ impl Question for EventRobustness<'_> {
             account.leave_open("robustness against TSO is unknown", "the violation cannot be followed");
             return;
         };
-        let smallest = if found.is_minimal { "; no instance with fewer in all has one" } else { "" };
         let delayed = computation.steps.iter().filter(|step| step.is_delayed).filter_map(|step| step.line);
         account.marks.extend(delayed.map(|line| (line, Mark::Delayed, String::new())));
         let counted = program.threads.iter().zip(&witness.instance).filter(|(it, _)| !it.is_task());
         account.answer = Answer::Violated(Shown {
             headline: "violation: happens-before is cyclic".to_owned(),
-            above: vec![format!("with: {}; posts {}{smallest}", with_words(program, witness), program.posts.word())],
+            above: std::iter::once(format!("with: {}; posts {}", with_words(program, witness), program.posts.word()))
+                .chain(found.is_minimal.then(|| "(no instance with fewer in all has one)".to_owned()))
+                .collect(),
             below: computation.is_out_of_order.map(|is_so| format!("  {}", queue_words(is_so))).into_iter().collect(),
             run: Run::Events(Scene::of_computation(&computation)),
             cycle: None,

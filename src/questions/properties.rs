@@ -11,7 +11,8 @@ use crate::properties::{
 use crate::report::account::{Account, Answer, CountersKnown, Mark, Proof as Shows, Rule, Run, Shown};
 use crate::report::computation::ComputationReport;
 use crate::report::context::instance_words;
-use crate::report::properties::{Properties as Stated, model_name};
+use crate::report::models::model_name;
+use crate::report::properties::Properties as Stated;
 use crate::report::scene::Scene;
 use crate::report::subject::program_words;
 use crate::report::tso::{self, Computation};

@@ -3,12 +3,13 @@
 use super::{About, Evident, Question, delay};
 use crate::evidence::Evidence;
 use crate::limits::Limits;
+use crate::program::Program;
 use crate::report::account::{Account, Answer, Proof, Rule};
 use crate::report::context::pso_fault_error;
 use crate::report::subject::program_words;
-use crate::robustness::{Fault, PsoCheck, Verdict, check_pso, witness_evidence};
+use crate::robustness::{Fault, PsoCheck, Verdict, check_pso, not_for_pso, witness_evidence};
 use crate::semantics::Model;
-use crate::syntax::InputError;
+use crate::syntax::{Diagnostic, Format, InputError};
 
 /// The question, for programs that `robustness::not_for_pso` has nothing against.
 pub struct PsoRobustness<'p> {
@@ -16,6 +17,26 @@ pub struct PsoRobustness<'p> {
     pub about: About<'p>,
     /// Distinct values of a register or an address admitted in a program without a domain.
     pub values: usize,
+}
+
+impl PsoRobustness<'_> {
+    /// Why nothing about a program is asked under other models than SC and TSO, and what to ask instead; nothing where it can be.
+    pub fn other_models(program: &Program, format: Format) -> Option<(&'static str, &'static str)> {
+        if program.is_event_driven() {
+            return Some(("events and tasks run under SC or under TSO", "say `--model sc` or `--model tso`"));
+        }
+        (format == Format::Machine).then_some(("machine code is that of x86, which has TSO alone", "say `--model tso`"))
+    }
+
+    /// Why a program does not have this question; nothing where it has.
+    pub fn objection(program: &Program) -> Option<Diagnostic> {
+        let reason = not_for_pso(program)?;
+        let span = |(thread, instruction)| program.thread(thread).instruction(instruction).span;
+        let span = reason.instruction().map(span).or(program.threads.first().map(|thread| thread.span));
+        let error = Diagnostic::error(reason.describe(), span.unwrap_or_default());
+        let help = reason.advice().map_or_else(|| "`--ask properties` leaves robustness out".to_owned(), Into::into);
+        Some(error.with_help(help))
+    }
 }
 
 impl Evident for PsoCheck {
@@ -55,13 +76,12 @@ impl Question for PsoRobustness<'_> {
         match (&found.verdict, &found.violation) {
             (Verdict::Robust, _) => {
                 "robust against PSO".clone_into(&mut account.verdict);
-                "robust against PSO, by one exploration of all delayed stores".clone_into(&mut account.phrase);
+                "holds against PSO, by one exploration of all delayed stores".clone_into(&mut account.phrase);
                 account.message.clone_from(&account.verdict);
                 account.answer = Answer::Holds(Proof::default());
             }
             (Verdict::NotRobust, Some(violation)) => {
                 "not robust against PSO".clone_into(&mut account.verdict);
-                account.phrase.clone_from(&account.verdict);
                 delay::tell(&self.about, account, violation);
                 account.message = format!("{}: {}", account.verdict, account.message);
             }

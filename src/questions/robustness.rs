@@ -8,6 +8,7 @@ use crate::report::account::{Account, Answer, CountersKnown, Mark, Proof, Rule};
 use crate::report::context::place;
 use crate::report::documents::{AttackAnswer, LabelPlace};
 use crate::report::subject::program_words;
+use crate::report::verdict::outcome_word;
 use crate::report::{counted, missing, unreached, widths};
 use crate::robustness::{
     Abstraction, AttackOutcome, Check, CheckOptions, Fault, Observer, Verdict, certificate, check_observed, check_part,
@@ -97,13 +98,12 @@ impl<'p> Question for Robustness<'p> {
         match (&check.verdict, &check.violation) {
             (Verdict::Robust, _) => {
                 account.verdict = verdict_words(program);
-                account.phrase = format!("{}, attacks: {attacks}", account.verdict);
+                account.phrase = account.verdict.replacen("robust", "holds", 1) + ", no attack is feasible";
                 account.message = format!("{} against x86-TSO", account.verdict);
                 account.answer = Answer::Holds(Proof::default());
             }
             (Verdict::NotRobust, Some(violation)) => {
                 "not-robust".clone_into(&mut account.verdict);
-                account.phrase = format!("no, attacks: {attacks}");
                 delay::tell(&self.about, account, violation);
             }
             (Verdict::NotRobust, None) => account.leave_open("unknown", "the violation is not at hand"),
@@ -192,7 +192,7 @@ fn notes(account: &mut Account<'_>, check: &Check<'_>, program: &Program) {
     for (index, report) in check.attacks.iter().enumerate() {
         let at = |instruction| place(program, report.attack.thread, instruction);
         let (store, load) = (at(report.attack.store), at(report.attack.load));
-        let outcome = crate::report::documents::outcome_word(report.outcome);
+        let outcome = outcome_word(report.outcome);
         account.note(1, "attack", format!("{}: {store} past {load}: {outcome}", index + 1));
     }
 }

@@ -9,8 +9,8 @@ use palisade::limits::Limits;
 use palisade::net::Problem;
 use palisade::program::{Posts, Program};
 use palisade::properties::races::{RaceOptions, Races};
-use palisade::questions::{About, confirm};
 use palisade::properties::{Proof, ProveOptions};
+use palisade::questions::{About, confirm};
 use palisade::robustness::{Check, CheckOptions, Fault, PsoCheck, TaskCheck};
 use palisade::semantics::{Model, Question};
 

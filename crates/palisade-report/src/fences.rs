@@ -2,9 +2,9 @@
 
 use super::claim;
 use super::context::{Context, domain_line, place};
-use super::documents::outcome_word;
 use super::needed::Needed;
 use super::proposal::Proposal;
+use super::verdict::outcome_word;
 use super::verdict::{VerdictWord, before_the_repair};
 use super::{counted, source_place, unreached, widths};
 use palisade_engine::fences::{Measure, Placement, Redundancy, Repair, Repaired, Returning, Unfinished};

@@ -2,7 +2,7 @@
 
 use super::context::{Context, place};
 use super::counted;
-use super::properties::model_name;
+use super::models::model_name;
 use super::property_fences::property_name;
 use super::subject::program_words;
 use palisade_engine::properties::placement::pairs::{Pair, PairOptions, PairPlacement, PairsPlaced};

@@ -3,7 +3,7 @@
 use super::context::place;
 use palisade_model::program::{Action, JointState, Program};
 use palisade_model::text::Span;
-use palisade_semantics::{Model, Quantifier, Question, Target};
+use palisade_semantics::{Quantifier, Question, Target};
 use palisade_syntax::{expression_text, joint_state_text};
 
 /// The properties of a program. Those of its joint control states are targets in threads behind its own, which watch them
@@ -113,14 +113,5 @@ impl<'a> Properties<'a> {
             }
             _ => None,
         }
-    }
-}
-
-/// The name of a memory model for people.
-pub fn model_name(model: Model) -> &'static str {
-    match model {
-        Model::Sc => "SC",
-        Model::Tso => "TSO",
-        Model::Pso => "PSO",
     }
 }

@@ -1,5 +1,6 @@
 //! What evidence about properties shows, in words and in a document: which targets, where they stand in the text.
 
+use super::models::model_word;
 use super::properties::Properties;
 use super::wording::counted;
 use palisade_model::program::Program;
@@ -55,7 +56,7 @@ impl ShownProperties {
 
     /// What is shown about the program of a file: `all 3 properties of ring.pal hold under tso`.
     pub fn words(&self, file: &str) -> String {
-        let model = model_name(self.model);
+        let model = model_word(self.model);
         if let Some(violated) = &self.violated {
             return format!("{file} violates {} under {model}", violated.words());
         }
@@ -95,14 +96,5 @@ impl ShownTarget {
     /// The target in words.
     fn words(&self) -> String {
         self.words.clone()
-    }
-}
-
-/// The name of a memory model on the command line.
-pub fn model_name(model: Model) -> &'static str {
-    match model {
-        Model::Sc => "sc",
-        Model::Tso => "tso",
-        Model::Pso => "pso",
     }
 }

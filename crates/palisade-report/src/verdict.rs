@@ -38,3 +38,14 @@ pub fn before_the_repair(placement: &Placement) -> VerdictWord {
         VerdictWord::Robust
     }
 }
+
+/// The word for an outcome.
+pub fn outcome_word(outcome: AttackOutcome) -> &'static str {
+    match outcome {
+        AttackOutcome::Feasible => "feasible",
+        AttackOutcome::Infeasible => "infeasible",
+        AttackOutcome::Pruned => "pruned",
+        AttackOutcome::Unknown => "unknown",
+        AttackOutcome::NotAsked => "not-asked",
+    }
+}

@@ -2,8 +2,9 @@
 
 use crate::cli::ProgramOptions;
 use crate::cli::outputs::OutputOptions;
-use crate::cli::words::{Ask, ModelChoice, QueueChoice, capacity};
+use crate::cli::words::{Ask, QueueChoice, capacity, memory_models};
 use crate::properties::{DEFAULT_BUFFER, Rung};
+use crate::semantics::Model;
 use clap::{Args, ValueEnum};
 use std::ops::Range;
 use std::path::PathBuf;
@@ -22,8 +23,8 @@ pub(in crate::cli) struct CheckArguments {
     #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',', help_heading = "Question")]
     pub(in crate::cli) ask: Vec<Ask>,
     /// The memory model. Under `sc`, which every program is robust against, properties alone are asked.
-    #[arg(long, value_enum, value_name = "MODEL", default_value_t, help_heading = "Question")]
-    pub(in crate::cli) model: ModelChoice,
+    #[arg(long, value_name = "MODEL", default_value = "tso", value_parser = memory_models(), help_heading = "Question")]
+    pub(in crate::cli) model: Model,
     /// Only the properties at these labels: `LABEL`, or `THREAD.LABEL`.
     #[arg(long, value_name = "LABEL", value_delimiter = ',', help_heading = "Question")]
     pub(in crate::cli) only: Vec<String>,

@@ -2,10 +2,11 @@
 
 use super::CheckArguments;
 use crate::cli::Loaded;
-use crate::cli::words::{Ask, ModelChoice, QueueChoice};
-use crate::questions::Concurrency;
-use crate::robustness::not_for_pso;
-use crate::syntax::{self, Diagnostic, Format, InputError};
+use crate::cli::words::{Ask, QueueChoice};
+use crate::questions::{Concurrency, PsoRobustness};
+use crate::report::models::model_word;
+use crate::semantics::Model;
+use crate::syntax::{self, Diagnostic, InputError};
 
 /// The questions to ask about a program, in the order in which they are told.
 pub(super) fn questions(arguments: &CheckArguments, file: &str, loaded: &Loaded) -> Result<Vec<Ask>, InputError> {
@@ -18,13 +19,10 @@ pub(super) fn questions(arguments: &CheckArguments, file: &str, loaded: &Loaded)
     if arguments.queue != QueueChoice::default() && !is_of_events {
         return refuse("`--queue` is about events and tasks, and the program has threads alone", "leave it out");
     }
-    if arguments.model == ModelChoice::Pso {
-        if is_of_events {
-            return refuse("events and tasks run under SC or under TSO", "say `--model sc` or `--model tso`");
-        }
-        if loaded.format == Format::Machine {
-            return refuse("machine code is that of x86, which has no PSO", "say `--model tso`");
-        }
+    if let Some((message, help)) =
+        PsoRobustness::other_models(program, loaded.format).filter(|_| arguments.model > Model::Tso)
+    {
+        return refuse(message, help);
     }
     let is_asked = |ask: Ask| arguments.ask.contains(&ask);
     let all = arguments.ask.is_empty();
@@ -41,11 +39,11 @@ pub(super) fn questions(arguments: &CheckArguments, file: &str, loaded: &Loaded)
         }
     }
     match (arguments.model, is_asked(Ask::Robustness)) {
-        (ModelChoice::Sc, true) => {
+        (Model::Sc, true) => {
             let message = "every program is robust against SC, whose computations are interleavings";
             return refuse(message, "say `--model tso`, or ask something else");
         }
-        (ModelChoice::Sc, false) => {}
+        (Model::Sc, false) => {}
         (_, is_asked) if is_asked || all => {
             admit(arguments, loaded)?;
             asks.push(Ask::Robustness);
@@ -71,26 +69,18 @@ fn errors(loaded: &Loaded, error: Diagnostic) -> InputError {
     InputError::from((loaded.program.source.clone(), vec![error]))
 }
 
-/// Refuses programs of which robustness against PSO is not decided, and options that a check against PSO does not know.
+/// Refuses programs of which robustness against the model is not decided, and options that such a check does not know.
 fn admit(arguments: &CheckArguments, loaded: &Loaded) -> Result<(), InputError> {
-    if arguments.model != ModelChoice::Pso {
+    if arguments.model <= Model::Tso {
         return Ok(());
     }
     let attacks = arguments.attacks.as_ref().map(|_| "--attacks");
     if let Some(option) = attacks.or(arguments.methods.about_attacks()) {
-        let message = "robustness against PSO is one exploration of all delayed stores, of threads, without attacks, nets and counters";
-        return Err(InputError::file("--model pso", message).with_help_if(Some(format!("leave `{option}` out"))));
+        let model = model_word(arguments.model);
+        let message =
+            "robustness is one exploration of all delayed stores here, of threads, without attacks, nets and counters";
+        let error = InputError::file(format!("--model {model}"), message);
+        return Err(error.with_help_if(Some(format!("leave `{option}` out"))));
     }
-    let program = &loaded.program;
-    let Some(reason) = not_for_pso(program) else { return Ok(()) };
-    let span = reason.instruction().map(|(thread, instruction)| program.thread(thread).instruction(instruction).span);
-    let span = span.or(program.threads.first().map(|thread| thread.span)).unwrap_or_default();
-    let error = Diagnostic::error(reason.describe(), span);
-    Err(errors(
-        loaded,
-        match reason.advice() {
-            Some(advice) => error.with_help(advice),
-            None => error.with_help("`--ask properties` leaves robustness out"),
-        },
-    ))
+    PsoRobustness::objection(&loaded.program).map_or(Ok(()), |error| Err(errors(loaded, error)))
 }

@@ -11,7 +11,7 @@ use arguments::{AttackRange, EventMethod};
 
 use super::answers::{Answered, Asking};
 use super::batch::{Batch, Extent, Spoken, answer_all};
-use super::words::{Ask, ModelChoice};
+use super::words::Ask;
 use super::{Exit, Loaded, SharedOptions};
 use crate::limits::Limits;
 use crate::program::Program;
@@ -22,6 +22,7 @@ use crate::report::account::{self, Account, CheckDocument, Standing, Told};
 use crate::report::context::Context;
 use crate::report::documents::{self, OutcomeWord};
 use crate::report::findings::findings;
+use crate::report::models::model_word;
 use crate::report::page::told_page;
 use crate::robustness::{CheckOptions, Observer, Silent};
 use crate::semantics::Model;
@@ -30,8 +31,8 @@ use progress::Progress;
 use std::time::Instant;
 use two_threads::check_two_threads;
 
-/// The configurations that an exploration for a property may have where other questions are asked as well.
-const CONFIGURATIONS: u64 = 200_000;
+/// The configurations that an exploration for a property may have where other questions are asked as well: before these, and behind them.
+const CONFIGURATIONS: [u64; 2] = [10_000, 200_000];
 
 /// What is said of a program about which nothing is asked.
 const NOTHING: &str = "nothing is stated: there is no `ensure`, no `fail`, no `never` and no question";
@@ -44,7 +45,6 @@ pub(super) fn run(arguments: &CheckArguments, shared: &SharedOptions) -> Exit {
 /// Runs `palisade check` under a name.
 pub(super) fn run_as(command: &'static str, arguments: &CheckArguments, shared: &SharedOptions) -> Exit {
     let words = match arguments.ask.as_slice() {
-        [Ask::Robustness] if arguments.model == ModelChoice::Pso => ("robust against PSO", "not robust against PSO"),
         [Ask::Robustness] => ("robust", "not robust"),
         [Ask::Races] => ("race-free", "with a triangular race"),
         _ => ("hold", "violated"),
@@ -75,9 +75,21 @@ fn check_file(
     }
     let observed = extent.is_only_one.then(|| Progress::new(&loaded.program, shared));
     let observer: &dyn Observer = observed.as_ref().map_or(&Silent, |progress| progress);
+    let first = if asks.len() > 1 { CONFIGURATIONS[0] } else { u64::MAX };
     let mut answered = Vec::new();
     for ask in &asks {
-        answered.extend(answer(arguments, &asks, *ask, &asking, &loaded, observer)?);
+        answered.extend(answer(arguments, *ask, first, &asking, &loaded, observer)?);
+    }
+    // Properties that take long wait for the other questions, so that no limit keeps these from their answers.
+    let is_open = |(ask, answered): &(Ask, Answered<'_>)| {
+        let is_unknown = |account: &Account<'_>| account.standing() == Standing::Unknown;
+        *ask == Ask::Properties && answered.asked().fault().is_none() && answered.accounts().iter().any(is_unknown)
+    };
+    if asks.len() > 1
+        && let Some(position) = answered.iter().position(is_open)
+        && let Some(found) = answer(arguments, Ask::Properties, CONFIGURATIONS[1], &asking, &loaded, observer)?
+    {
+        answered[position] = found;
     }
     if let Some(progress) = &observed {
         progress.end();
@@ -117,11 +129,11 @@ fn check_file(
     Ok(spoken)
 }
 
-/// Asks one question; nothing where the program turns out not to have it.
+/// Asks one question, about properties with so many configurations at most; nothing where the program turns out not to have it.
 fn answer<'q>(
     arguments: &CheckArguments,
-    asks: &[Ask],
     ask: Ask,
+    most: u64,
     asking: &Asking<'_>,
     loaded: &'q Loaded,
     observer: &'q dyn Observer,
@@ -134,9 +146,9 @@ fn answer<'q>(
                 by: arguments.methods.rung(),
                 buffer: arguments.methods.buffer,
                 slice: !arguments.methods.no_slice,
-                most: if asks.len() > 1 { CONFIGURATIONS } else { u64::MAX },
+                most,
                 values,
-                ..PropertyOptions::new(arguments.model.into())
+                ..PropertyOptions::new(arguments.model)
             };
             let properties = Properties::new(about, options)?;
             if properties.are_none() {
@@ -146,7 +158,7 @@ fn answer<'q>(
         }
         Ask::Concurrency => asking.ask(Concurrency { about, values, pending: arguments.pending, queue }),
         Ask::Robustness if loaded.program.is_event_driven() => asking.ask(EventRobustness { about, values, queue }),
-        Ask::Robustness if arguments.model == ModelChoice::Pso => asking.ask(PsoRobustness { about, values }),
+        Ask::Robustness if arguments.model == Model::Pso => asking.ask(PsoRobustness { about, values }),
         Ask::Robustness => {
             let options = check_options(arguments, &asking.limits);
             let part = arguments.attacks.as_ref().map(|AttackRange(range)| range.clone());
@@ -191,7 +203,7 @@ pub(super) fn check_options(arguments: &CheckArguments, limits: &Limits) -> Chec
 fn warnings(loaded: &Loaded, accounts: &[Account<'_>]) -> Vec<crate::syntax::Diagnostic> {
     let mut warnings = Vec::new();
     let property = accounts.iter().find(|account| account.ask == Ask::Properties.name());
-    if let Some(model) = property.and_then(|account| account.model).filter(|model| *model != Model::Pso) {
+    if let Some(model) = property.and_then(|account| account.model).filter(|model| *model <= Model::Tso) {
         warnings.extend(store_fence_without_effect(&loaded.program, model));
     }
     if accounts.iter().any(|account| is_fenceless_for_no_reason(loaded, account)) {
@@ -241,10 +253,8 @@ fn command_line(arguments: &CheckArguments, file: &str) -> String {
         let asks: Vec<&str> = arguments.ask.iter().map(|ask| ask.name()).collect();
         line.push_str(&format!(" --ask {}", asks.join(",")));
     }
-    line.push_str(match arguments.model {
-        ModelChoice::Sc => " --model sc",
-        ModelChoice::Tso => "",
-        ModelChoice::Pso => " --model pso",
-    });
+    if arguments.model != Model::Tso {
+        line.push_str(&format!(" --model {}", model_word(arguments.model)));
+    }
     format!("{line} {file}")
 }

@@ -1,11 +1,12 @@
 //! The options of `palisade fences`, and what they mean for each of its questions.
 
 use crate::cli::outputs::SarifOption;
-use crate::cli::words::{Ask, ModelChoice};
+use crate::cli::words::{Ask, memory_models};
 use crate::cli::{Loaded, ProgramOptions};
 use crate::fences::{Cost, CostError, CostFunction, FenceOptions, Pattern, PatternError, Profile, RepairOptions};
 use crate::limits::Limits;
 use crate::program::Program;
+use crate::semantics::Model;
 use crate::syntax::{Format, InputError, read_text};
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, Args)]
 pub(in crate::cli) struct FencesArguments {
     /// The program; `-` is standard input.
-    #[arg(value_name = "FILE")]
+    #[arg(value_name = "FILE", help_heading = "Input")]
     pub(in crate::cli) file: String,
     #[command(flatten)]
     pub(in crate::cli) program: ProgramOptions,
@@ -22,60 +23,60 @@ pub(in crate::cli) struct FencesArguments {
     pub(in crate::cli) sarif: SarifOption,
     /// What the fences are for: robustness, the program's properties – each `ensure`, `fail` and `never` and the question of a litmus
     /// test –, or freedom from triangular races.
-    #[arg(long, value_enum, value_name = "WHAT", default_value = "robustness")]
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "robustness", help_heading = "Question")]
     pub(in crate::cli) ask: Ask,
     /// The memory model for the properties; `tso` when left out. Robustness is about TSO.
-    #[arg(long, value_enum)]
-    pub(in crate::cli) model: Option<ModelChoice>,
+    #[arg(long, value_name = "MODEL", value_parser = memory_models(), help_heading = "Question")]
+    pub(in crate::cli) model: Option<Model>,
     /// What to choose: `fences`, or after the paper of Joshi and Kroening the fewest `pairs` of statements that must not be
-    /// reordered, to compare.
-    #[arg(long, value_enum)]
+    /// reordered.
+    #[arg(long, value_enum, help_heading = "Methods", hide = true)]
     pub(in crate::cli) objective: Option<ObjectiveChoice>,
     /// How pairs are found.
-    #[arg(long, value_enum)]
+    #[arg(long, value_enum, help_heading = "Methods", hide = true)]
     pub(in crate::cli) method: Option<MethodChoice>,
     /// The first and the last bound on reordered pairs for `robmc` and `robmc-et`: `5..30`, or `5..` for as many as there are.
-    #[arg(long, value_name = "K1..K2", value_parser = parse_bound)]
+    #[arg(long, value_name = "K1..K2", value_parser = parse_bound, help_heading = "Methods", hide = true)]
     pub(in crate::cli) bound: Option<(usize, Option<usize>)>,
     /// With `--ask properties`, do not leave out what does not matter for the properties.
-    #[arg(long)]
+    #[arg(long, help_heading = "Methods", hide = true)]
     pub(in crate::cli) no_slice: bool,
     /// What a fence costs: `uniform`, `depth` (ten to the number of loops around it), or a file of lines
     /// `thread,label,cost`. By default what the program's `@cost(x)` says, 1 where it says nothing. With `--ask properties` also
     /// `mfence=X,sfence=Y`: how many times that each kind of fence costs (by default 1, under PSO 2 and 1).
-    #[arg(long, value_name = "COST")]
+    #[arg(long, value_name = "COST", help_heading = "Question")]
     cost: Option<String>,
     /// Also consider making stores locked exchanges: `xchg`, or `xchg=2` when one costs twice as much as a fence there.
-    #[arg(long, value_name = "xchg[=COST]", value_parser = parse_exchange)]
+    #[arg(long, value_name = "xchg[=COST]", value_parser = parse_exchange, help_heading = "Question")]
     pub(in crate::cli) with: Option<Cost>,
     /// Change nothing but at labels that match: `thread.label` with `*` and `?`, or `label` in every thread.
-    #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
+    #[arg(long, value_name = "PATTERN", value_delimiter = ',', help_heading = "Question")]
     pub(in crate::cli) only: Vec<Pattern>,
     /// Change nothing at labels that match.
-    #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
+    #[arg(long, value_name = "PATTERN", value_delimiter = ',', help_heading = "Question")]
     pub(in crate::cli) never: Vec<Pattern>,
     /// Judge the fences that are there already: which can go, one by one and together.
-    #[arg(long)]
+    #[arg(long, help_heading = "Question")]
     pub(in crate::cli) redundant: bool,
     /// List all optimal sets.
-    #[arg(long)]
+    #[arg(long, help_heading = "Search")]
     pub(in crate::cli) all: bool,
     /// Print nothing but the unified diff.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub(in crate::cli) diff: bool,
     /// Write the repaired text into the file, once it has been checked.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub(in crate::cli) apply: bool,
     /// Write the evidence for every claim into this folder, for `palisade verify`, and beside it the repaired text; with
     /// `--apply`, the text as it was.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(in crate::cli) certificate: Option<PathBuf>,
     /// Decide attacks by coverability of their Petri nets alone, by searches where there are none. Without this, nets take
     /// turns with searches that take long.
-    #[arg(long)]
+    #[arg(long, help_heading = "Methods", hide = true)]
     pub(in crate::cli) nets: bool,
     /// Distinct values of a register or address admitted in a program without a domain.
-    #[arg(long, value_name = "N", default_value_t = crate::robustness::DEFAULT_VALUES)]
+    #[arg(long, value_name = "N", default_value_t = crate::robustness::DEFAULT_VALUES, help_heading = "Search")]
     pub(in crate::cli) values: usize,
 }
 
@@ -178,7 +179,7 @@ impl FencesArguments {
         let name = &program.source.name;
         let help = "say `--ask properties` as well".to_owned();
         let refuse = |message: &str| Err(InputError::file(name.as_str(), message).with_help_if(Some(help.clone())));
-        if !matches!(self.model, None | Some(ModelChoice::Tso)) {
+        if !matches!(self.model, None | Some(Model::Tso)) {
             return refuse("this command finds fences for robustness against TSO; other models are for properties");
         }
         if self.cost.as_deref().is_some_and(|cost| KindCosts::read(cost).is_some()) {

@@ -6,7 +6,6 @@ use super::repaired::{Proofs, no_text, write_back, write_proofs};
 use super::robustness;
 use crate::cli::output::{print_document, print_text, remark};
 use crate::cli::outputs::OutputOptions;
-use crate::cli::words::ModelChoice;
 use crate::cli::{Exit, Loaded, SharedOptions};
 use crate::evidence::Evidence;
 use crate::limits::Limits;
@@ -126,15 +125,12 @@ fn proofs<'a>(loaded: &Loaded, found: &'a PropertyRepaired) -> Proofs<'a> {
 pub(super) fn model_to_ask(arguments: &FencesArguments, loaded: &Loaded) -> Result<Model, InputError> {
     let Loaded { program, question, .. } = loaded;
     let name = program.source.name.clone();
-    let model = match arguments.model.unwrap_or_default() {
-        ModelChoice::Sc => {
-            let help = "say `--model tso` or `--model pso`".to_owned();
-            let message = "under SC there is nothing to order, and no fence changes anything";
-            return Err(InputError::file(name, message).with_help_if(Some(help)));
-        }
-        ModelChoice::Tso => Model::Tso,
-        ModelChoice::Pso => Model::Pso,
-    };
+    let model = arguments.model.unwrap_or(Model::Tso);
+    if !model.has_buffers() {
+        let help = "say `--model tso` or `--model pso`".to_owned();
+        let message = "under SC there is nothing to order, and no fence changes anything";
+        return Err(InputError::file(name, message).with_help_if(Some(help)));
+    }
     let program = &monitored(program)?;
     let asked = targets(program, question.as_ref());
     if asked.is_empty() {

@@ -4,14 +4,15 @@ use crate::cli::check::{CheckArguments, check_options};
 use crate::cli::load::machine_code;
 use crate::cli::net_input::NetOptions;
 use crate::cli::usage::in_sentences;
-use crate::cli::words::{Ask, ModelChoice};
+use crate::cli::words::Ask;
 use crate::cli::{Loaded, ProgramOptions, definition, subcommands};
 use crate::evidence::sha256;
 use crate::limits::Limits;
 use crate::properties::targets;
 use crate::report::documents::JobInput;
+use crate::report::models::model_word;
 use crate::robustness::CheckOptions;
-use crate::semantics::Quantifier;
+use crate::semantics::{Model, Quantifier};
 use crate::syntax::{self, Format, InputError};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, FromArgMatches};
@@ -82,18 +83,21 @@ impl Command {
 
     /// The options of a check, or of `prove`.
     fn check_arguments(&self) -> Option<CheckArguments> {
-        ["check", "prove"].contains(&self.name.as_str()).then(|| CheckArguments::from_arg_matches(&self.matches).ok())?
+        ["check", "prove"]
+            .contains(&self.name.as_str())
+            .then(|| CheckArguments::from_arg_matches(&self.matches).ok())?
     }
 
     /// The kinds of evidence one of which shows that the program is robust, where that is asked.
-    pub(super) fn evidence_of_robustness(&self) -> Option<&'static [&'static str]> {
+    pub(super) fn evidence_of_robustness(&self) -> Option<Vec<String>> {
         let arguments = self.check_arguments().filter(|_| self.name == "check")?;
         let is_asked = arguments.ask.is_empty() || arguments.ask.contains(&Ask::Robustness);
+        let own = format!("{}-robust", model_word(arguments.model));
         match arguments.model {
             _ if !is_asked => None,
-            ModelChoice::Sc => None,
-            ModelChoice::Tso => Some(&["robust", "tso-robust"]),
-            ModelChoice::Pso => Some(&["pso-robust"]),
+            Model::Sc => None,
+            Model::Tso => Some(vec!["robust".to_owned(), own]),
+            _ => Some(vec![own]),
         }
     }
 

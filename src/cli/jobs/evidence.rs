@@ -111,7 +111,7 @@ fn fits(command: &Command, exit: u8, kinds: &[String]) -> Result<(), String> {
             let of_robustness = command.evidence_of_robustness();
             !has(&NEGATIVE)
                 && (!has(&[REACHED]) || command.asks_what_exists())
-                && of_robustness.is_none_or(|kinds| has(kinds))
+                && of_robustness.is_none_or(|wanted| kinds.iter().any(|kind| wanted.contains(kind)))
                 && (!kinds.is_empty() || !command.states_properties())
         }
     };

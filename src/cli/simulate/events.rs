@@ -6,6 +6,7 @@ use crate::limits::Limits;
 use crate::program::Program;
 use crate::report::documents::{self, EventSimulateDocument};
 use crate::report::event_simulate::EventSimulation;
+use crate::semantics::Model;
 use crate::semantics::tasks::{TaskExplorationError, TaskModel, TaskRefusal, task_final_states};
 use crate::syntax::{Diagnostic, InputError};
 use std::time::Instant;
@@ -54,8 +55,8 @@ fn model(arguments: &SimulateArguments, program: &Program) -> Result<TaskModel, 
     }
     match arguments.model[..] {
         [SimulatedModel::Serial] => Ok(TaskModel::Serial),
-        [SimulatedModel::Sc] => Ok(TaskModel::Sc),
-        [SimulatedModel::Tso] => Ok(TaskModel::Tso),
+        [SimulatedModel::Memory(Model::Sc)] => Ok(TaskModel::Sc),
+        [SimulatedModel::Memory(Model::Tso)] => Ok(TaskModel::Tso),
         [_, _, ..] => refuse("events and tasks are simulated under one model at a time", "name one model"),
         _ => refuse(
             "events and tasks are simulated serially, under SC or under TSO",

@@ -11,13 +11,15 @@ use super::{Exit, Loaded, ProgramOptions, SharedOptions, print_input_error};
 use crate::limits::{Limits, StopReason};
 use crate::program::Program;
 use crate::report::documents::{self, SimulateDocument, StoppedDocument};
+use crate::report::models::{MODELS, model_of};
 use crate::report::simulate::{Simulation, exploration_error};
 use crate::semantics::{
     Bounds, Counting, Executions, ExplorationError, FinalStates, Instance, LOOP_CAPACITY, Model, Question, Search,
     State, Told, executions, search_final_states,
 };
 use crate::syntax::{Format, InputError, store_fence_without_effect};
-use clap::{ArgGroup, Args, ValueEnum};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{ArgGroup, Args};
 use rayon::prelude::*;
 use std::time::Instant;
 
@@ -25,28 +27,21 @@ use std::time::Instant;
 const MOST_COPIES: u64 = 4096;
 
 /// How `simulate` executes programs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SimulatedModel {
     /// Of programs of events: one event after the other, and the tasks of an event one after the other.
     Serial,
-    /// Sequential consistency.
-    Sc,
-    /// Total store ordering, as on x86.
-    Tso,
-    /// Partial store ordering: a buffer for each address.
-    Pso,
+    /// Under a memory model.
+    Memory(Model),
 }
 
-impl SimulatedModel {
-    /// The memory model under which threads run; nothing where only events do.
-    const fn of_threads(self) -> Option<Model> {
-        match self {
-            Self::Serial => None,
-            Self::Sc => Some(Model::Sc),
-            Self::Tso => Some(Model::Tso),
-            Self::Pso => Some(Model::Pso),
-        }
-    }
+/// What reads `--model`.
+fn simulated_models() -> impl TypedValueParser<Value = SimulatedModel> {
+    let serial =
+        PossibleValue::new("serial").help("Of programs of events: one event after the other, and so their tasks");
+    let memory = MODELS.map(|(_, _, word, what)| PossibleValue::new(word).help(what));
+    let listed = std::iter::once(serial).chain(memory);
+    PossibleValuesParser::new(listed).map(|word| model_of(&word).map_or(SimulatedModel::Serial, SimulatedModel::Memory))
 }
 
 /// Options of `palisade simulate`.
@@ -64,7 +59,7 @@ pub(super) struct SimulateArguments {
     #[command(flatten)]
     program: ProgramOptions,
     /// The memory model; several, as in `sc,tso`, are shown side by side, for threads without events.
-    #[arg(long, value_enum, value_name = "MODEL", value_delimiter = ',', default_value = "tso")]
+    #[arg(long, value_name = "MODEL", value_delimiter = ',', default_value = "tso", value_parser = simulated_models())]
     pub(super) model: Vec<SimulatedModel>,
     /// Count executions (distinct traces) instead of final states.
     #[arg(long, group = "executions")]
@@ -206,7 +201,11 @@ fn simulate(arguments: &SimulateArguments, shared: &SharedOptions, file: &str) -
 
 /// The models that threads are to run under, each once, the strongest first.
 fn models(asked: &[SimulatedModel], program: &Program) -> Result<Vec<Model>, InputError> {
-    let mut models: Vec<Model> = asked.iter().filter_map(|model| model.of_threads()).collect();
+    let of_threads = |model: &SimulatedModel| match model {
+        SimulatedModel::Serial => None,
+        SimulatedModel::Memory(model) => Some(*model),
+    };
+    let mut models: Vec<Model> = asked.iter().filter_map(of_threads).collect();
     if models.len() < asked.len() {
         let message = "`serial` runs one event after the other, and the program has none";
         let help = Some("say `--model sc`".to_owned());

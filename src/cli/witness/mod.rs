@@ -5,13 +5,14 @@ mod events;
 use super::confirm::{Confirmation, answer_check};
 use super::files::write_text;
 use super::output::{print_document, print_line, print_text, remark, remark_line};
-use super::words::{Ask, ModelChoice};
+use super::words::{Ask, memory_models};
 use super::{Exit, ProgramOptions, SharedOptions, print_input_error};
 use crate::program::Program;
 use crate::report::context::fault_error;
 use crate::report::documents::{self, Picture, PictureFormat, RunsDocument, ViolationDocument, WitnessDocument};
 use crate::report::{counted, picture, violation};
 use crate::robustness::{CheckOptions, Shape, Verdict, Violation, check, hardware};
+use crate::semantics::Model;
 use crate::syntax::InputError;
 use crate::syntax::litmus::{self, Request};
 use clap::Args;
@@ -41,8 +42,8 @@ pub(super) struct WitnessArguments {
     #[arg(long, value_name = "N", default_value_t = crate::robustness::DEFAULT_VALUES)]
     pub(super) values: usize,
     /// `tso`, which is meant in any case: other models are refused with a word on what to ask instead.
-    #[arg(long, value_enum, hide = true)]
-    model: Option<ModelChoice>,
+    #[arg(long, value_name = "MODEL", value_parser = memory_models(), hide = true)]
+    model: Option<Model>,
 }
 
 /// The form of the violation; a table by default.
@@ -142,7 +143,7 @@ fn admit(arguments: &WitnessArguments) -> Result<(), InputError> {
             "this command shows violations of robustness",
             "`palisade check --ask properties,races` shows the others",
         ),
-        (_, None | Some(ModelChoice::Tso)) => Ok(()),
+        (_, None | Some(Model::Tso)) => Ok(()),
         (_, Some(_)) => refuse(
             "this command is about robustness against TSO",
             "`palisade check --model pso` decides robustness against PSO and shows a violation, `--ask properties --model` asks for properties",

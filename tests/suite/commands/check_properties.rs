@@ -63,13 +63,7 @@ fn programs() -> Vec<(&'static str, String, &'static str, &'static str, i32)> {
             "ensure   t2 some (line 11): holds, by ",
             0,
         ),
-        (
-            "keeps.pal",
-            flags("r <= s + 1"),
-            "holds under TSO, not-robust",
-            "ensure   t2 some (line 11): holds, by ",
-            1,
-        ),
+        ("keeps.pal", flags("r <= s + 1"), "holds under TSO, not-robust", "ensure   t2 some (line 11): holds, by ", 1),
         (
             "always.pal",
             fenced(flags("s = 0")),
@@ -193,7 +187,7 @@ fn the_racy_counter_is_green_nowhere() {
         assert_eq!(output.status.code(), Some(1), "{command:?}: {output:?}");
         assert!(out(&output).starts_with("racy-counter.pal: violated under "), "{}", out(&output));
         let cases = std::fs::read_to_string(folder.path().join("cases.xml")).expect("it is written");
-        assert!(cases.contains("failures=\"1\"") && cases.contains("`ensure n == 2`"), "{cases}");
+        assert!(cases.contains("failures=\"1\"") && cases.contains("`ensure n&#39; = 2` (line 9)"), "{cases}");
         let log = documents::sarif(&folder.path().join("log.sarif"));
         let results = log["runs"][0]["results"].as_array().expect("results").iter();
         let failed: Vec<&Value> = results.filter(|result| result["kind"] == "fail").collect();
@@ -201,9 +195,13 @@ fn the_racy_counter_is_green_nowhere() {
         assert_eq!((&failed[0]["ruleId"], &failed[0]["level"]), (&"property-violated".into(), &"error".into()));
         let page = std::fs::read_to_string(folder.path().join("page.html")).expect("it is written");
         assert!(page.contains("<header class=\"bad\">"), "{page}");
-        let document = documents::read(out(&check(folder.path(), &[command, &["racy-counter.pal", "--json"]].concat())));
+        let document =
+            documents::read(out(&check(folder.path(), &[command, &["racy-counter.pal", "--json"]].concat())));
         assert_eq!(document["verdict"], "violated");
-        assert_eq!((&document["answers"][0]["verdict"], &document["answers"][0]["under_sc"]), (&"violated".into(), &true.into()));
+        assert_eq!(
+            (&document["answers"][0]["verdict"], &document["answers"][0]["under_sc"]),
+            (&"violated".into(), &true.into())
+        );
     }
     let line = out(&check(folder.path(), &["check", "."]));
     assert!(line.contains("./racy-counter.pal: violated under TSO, robust, "), "{line}");
@@ -216,7 +214,10 @@ fn documents_have_each_answer() {
     let broken = of(&["check", "breaks.pal", "--json", "--verify"]);
     assert_eq!((&broken["verdict"], &broken["answers"][0]["model"]), (&"violated".into(), &"tso".into()));
     assert_eq!((&broken["answers"][0]["label"], &broken["answers"][0]["under_sc"]), (&"some".into(), &false.into()));
-    assert_eq!((&broken["answers"][1]["ask"], &broken["answers"][1]["verdict"]), (&"robustness".into(), &"violated".into()));
+    assert_eq!(
+        (&broken["answers"][1]["ask"], &broken["answers"][1]["verdict"]),
+        (&"robustness".into(), &"violated".into())
+    );
     for answer in broken["answers"].as_array().expect("answers") {
         assert_eq!(answer["evidence"]["verdict"], "accepted", "{answer}");
     }
@@ -255,5 +256,8 @@ fn a_long_search_is_not_asked_for() {
     let model = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/epoch-pin-published.pal");
     let output = check(Path::new("."), &["check", model.to_str().expect("a plain path"), "--no-prune"]);
     let text = out(&output);
-    assert!(text.contains("  ensure   ") && text.contains(": more than 200000 configurations; `--ask properties`"), "{text}");
+    assert!(
+        text.contains("  ensure   ") && text.contains(": more than 200000 configurations; `--ask properties`"),
+        "{text}"
+    );
 }

@@ -334,7 +334,7 @@ fn a_smallest_instance_has_fewest_copies_of_what_is_left_open() {
     let instance = |arguments: &[&str]| {
         let output = std::process::Command::new(env!("CARGO_BIN_EXE_palisade"))
             .current_dir(env!("CARGO_MANIFEST_DIR"))
-            .arg("check")
+            .args(["check", "--ask", "robustness"])
             .args(arguments)
             .output()
             .expect("it runs");

@@ -67,7 +67,7 @@ fn wrong_usage_is_refused() {
         (&["chekc", "a.pal"][..], "'check'"),
         (&["check"], "<FILE>"),
         (&["cover", "--jobs", "0", "a.spec"], "--jobs"),
-        (&["man", "covers"], "there are bench, check, cover"),
+        (&["man", "covers"], "there are check, prove, fences"),
         (&["man", "cover", "--folder", "pages"], "cannot be used with"),
         (&["completions", "tcsh"], "bash"),
         (&[], "Usage: palisade"),

@@ -13,4 +13,5 @@ pub(crate) mod limits;
 mod limits_large;
 mod limits_of_commands;
 mod prove;
+mod toy_question;
 mod verify;

@@ -121,7 +121,10 @@ fn what_is_not_decided_is_said() {
         assert!(output.contains(message), "{line}: {output}");
     }
     let (exit, output, _) = said(folder.path(), "prove nothing.pal");
-    assert_eq!((exit, output.lines().next()), (0, Some("nothing.pal: nothing is stated: there is no `ensure`, no `fail`, no `never` and no question")));
+    assert_eq!(
+        (exit, output.lines().next()),
+        (0, Some("nothing.pal: nothing is stated: there is no `ensure`, no `fail`, no `never` and no question"))
+    );
 }
 
 #[test]

@@ -4,9 +4,9 @@
 use super::instances::{Said, engine, objection_to_violation, oracle};
 use super::{Amount, Compared, compare_all, of_class};
 use crate::checked::unconfirmed_check;
-use palisade::questions::{About, confirm};
 use palisade::limits::Limits;
 use palisade::program::{Copies, Program};
+use palisade::questions::{About, confirm};
 use palisade::robustness::{Check, CheckOptions, Verdict};
 use palisade::semantics::Instance;
 use palisade::semantics::random::Shape;

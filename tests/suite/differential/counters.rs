@@ -3,12 +3,12 @@
 use super::instances::{Said, objection_to_violation, oracle};
 use super::{Amount, Compared, compare_generated, of_class};
 use crate::checked::unconfirmed_check;
-use palisade::questions::{About, confirm};
 use palisade::limits::Limits;
 use palisade::program::{
     Action, BinaryOperator, Copies, Counters, Domain, DomainOrigin, Expression, Instruction, LabelId, Program,
     RegisterId, Span, Thread, Value,
 };
+use palisade::questions::{About, confirm};
 use palisade::robustness::{Abstraction, CheckOptions, Verdict};
 use palisade::semantics::Instance;
 use palisade::semantics::random::{CounterShape, program_with_counters};

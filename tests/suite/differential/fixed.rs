@@ -3,8 +3,8 @@
 use super::instances::{Said, objection_to_violation, oracle};
 use super::{Amount, Compared, compare_all, of_class};
 use crate::checked::unconfirmed_check;
-use palisade::questions::{About, confirm};
 use palisade::program::Program;
+use palisade::questions::{About, confirm};
 use palisade::robustness::{CheckOptions, Verdict};
 use palisade::semantics::Instance;
 use palisade::semantics::random::Shape;

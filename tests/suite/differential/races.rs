@@ -2,9 +2,9 @@
 
 use super::instances::{Said, oracle};
 use super::{Amount, Compared, compare_all, of_class};
-use palisade::questions::{About, confirm};
 use palisade::program::{Copies, Program};
 use palisade::properties::races::{RaceOptions, RaceVerdict, Races, implies_robustness, races};
+use palisade::questions::{About, confirm};
 use palisade::semantics::race_oracle::has_race;
 use palisade::semantics::random::Shape;
 use palisade::semantics::{ExplorationError, Instance};

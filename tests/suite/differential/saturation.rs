@@ -3,9 +3,9 @@
 use super::instances::robust_with_few_copies;
 use super::{Amount, Compared, compare_generated, of_class};
 use crate::checked::unconfirmed_check;
-use palisade::questions::{About, confirm};
 use palisade::limits::Limits;
 use palisade::program::{Program, SourceText};
+use palisade::questions::{About, confirm};
 use palisade::robustness::{Abstraction, CheckOptions, Verdict};
 use palisade::semantics::random::Randomness;
 use palisade::syntax::{Format, read};

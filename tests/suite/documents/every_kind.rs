@@ -1,7 +1,7 @@
 //! Every kind of document is printed, says what it is about, and fits its schema.
 
 use super::{name, read};
-use palisade::report::documents::schemas::{names, schema};
+use palisade::report::schemas::{names, schema};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::Path;

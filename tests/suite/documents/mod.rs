@@ -4,7 +4,7 @@ mod every_kind;
 mod json_schema;
 
 use json_schema::Fit;
-use palisade::report::documents::schemas::schema;
+use palisade::report::schemas::schema;
 use serde_json::Value;
 use std::path::Path;
 
@@ -45,7 +45,7 @@ pub(crate) fn is_json(text: &str) -> bool {
 fn name(document: &Value) -> &str {
     let kind = document["schema"].as_str().unwrap_or_else(|| panic!("a document without `schema`: {document}"));
     let (name, _) = kind.strip_prefix("palisade/").and_then(|rest| rest.split_once('/')).expect("a kind has a version");
-    assert_eq!(palisade::report::documents::schemas::kind(name), kind);
+    assert_eq!(palisade::report::schemas::kind(name), kind);
     name
 }
 

@@ -232,7 +232,7 @@ fn threads_that_start_threads() {
     let folder = folder(&[("pool.pal", POOL), ("few.pal", &few)]);
     let (exit, text, errors) = run(folder.path(), "check --verify pool.pal");
     assert_eq!(exit, 1, "{text}{errors}");
-    assert!(text.starts_with("pool.pal: not robust against TSO\n"), "{text}");
+    assert!(text.starts_with("pool.pal: holds under TSO, not robust against TSO\n"), "{text}");
     let (exit, text, errors) = run(folder.path(), "witness pool.pal");
     assert!(exit == 1 && text.contains("left of boss") && text.contains("right of boss"), "{text}{errors}");
     let (exit, text, errors) = run(folder.path(), "fences --certificate evidence pool.pal");

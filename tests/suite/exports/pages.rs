@@ -83,7 +83,17 @@ const PAGES: [(&[&str], &[&str]); 23] = [
     ),
     (&["fences", "--ask", "properties", "models/spsc-ring-buffer.pal"], &["no fence needed", "proved by"]),
     (
-        &["fences", "--ask", "properties", "models/ticket-lock.pal", "--domain", "0..1", "--wrap", "--threads", "worker=3"],
+        &[
+            "fences",
+            "--ask",
+            "properties",
+            "models/ticket-lock.pal",
+            "--domain",
+            "0..1",
+            "--wrap",
+            "--threads",
+            "worker=3",
+        ],
         &["no fence helps: violated under SC", "Why none helps", "class=\"states\""],
     ),
     (&["fences", "models/peterson.pal", "--never", "*"], &["no valid set under the restrictions", "stays feasible"]),
@@ -108,7 +118,8 @@ const PAGES: [(&[&str], &[&str]); 23] = [
     (
         &[
             "fences",
-            "--ask", "properties",
+            "--ask",
+            "properties",
             "--objective",
             "pairs",
             "models/ticket-lock.pal",

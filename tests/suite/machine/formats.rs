@@ -64,10 +64,7 @@ fn a_folder_has_the_same_verdicts_in_every_format() {
     }
     assert_eq!(
         attacked,
-        documents
-            .iter()
-            .filter(|(_, answer)| answer["verdict"] == "violated" && answer["attacks"].is_array())
-            .count()
+        documents.iter().filter(|(_, answer)| answer["verdict"] == "violated" && answer["attacks"].is_array()).count()
     );
     let text = std::fs::read_to_string(&cases).expect("the cases were written");
     let document = roxmltree::Document::parse(&text).expect("it is XML");

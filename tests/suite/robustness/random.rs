@@ -1,8 +1,8 @@
 //! Attack-based verdicts against the brute-force oracle on random programs, with the evidence of each checked.
 
 use crate::checked::{check, unconfirmed_check};
-use palisade::questions::{About, confirm};
 use palisade::program::{Copies, Program, SourceText};
+use palisade::questions::{About, confirm};
 use palisade::robustness::{AttackOutcome, Check, CheckOptions, Verdict};
 use palisade::semantics::oracle::robust;
 use palisade::semantics::random::{self, Shape, shrink};

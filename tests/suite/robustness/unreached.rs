@@ -205,7 +205,10 @@ fn what_is_not_determined_is_not_claimed() {
     assert!(out(&run).contains("  unreached not determined\n"), "{run:?}");
     assert!(!out(&palisade(&folder, &["check", "growing.pal"])).contains("unreached"));
     let document = documents::read(&palisade(&folder, &["check", "--json", "growing.pal"]).stdout);
-    assert_eq!((&document["verdict"], &document["answers"][0]["unreached"]), (&"holds".into(), &serde_json::Value::Null));
+    assert_eq!(
+        (&document["verdict"], &document["answers"][0]["unreached"]),
+        (&"holds".into(), &serde_json::Value::Null)
+    );
 }
 
 /// A value outside the domain is an error when a reachable step computes it, also where control flow rules every attack

@@ -3,8 +3,8 @@
 use super::{Answer, Finding, Kind, Region, Rule, warnings};
 use palisade_engine::properties::placement::pairs::{Pair, PairPlacement, PairsPlaced};
 use palisade_report::context::Context;
+use palisade_report::models::model_name;
 use palisade_report::pairs::{Result, headline, text, words};
-use palisade_report::properties::model_name;
 use palisade_report::subject::program_words;
 
 /// What a placement of bans found.

@@ -9,8 +9,8 @@ use palisade_report::account::Mark;
 use palisade_report::context::Context;
 use palisade_report::counted;
 use palisade_report::documents::{self, FencesDocument};
+use palisade_report::models::model_name;
 use palisade_report::pairs::{Result, headline, queries};
-use palisade_report::properties::model_name;
 use palisade_report::property_fences::property_name;
 use palisade_report::subject::program_words;
 

@@ -10,7 +10,7 @@ use palisade_report::account::Mark;
 use palisade_report::computation::ComputationReport;
 use palisade_report::context::Context;
 use palisade_report::documents::{self, EvidenceWord, FencesDocument, FencesVerdictWord};
-use palisade_report::properties::model_name;
+use palisade_report::models::{model_name, model_word};
 use palisade_report::property_fences::Result;
 use palisade_report::subject::program_words;
 
@@ -42,8 +42,7 @@ pub fn property_fences_page(document: &FencesDocument<'_>, result: &Result<'_>, 
     page.section("Fences that are there already", &needed(document));
     page.section("The change", &document.diff.map(diff).unwrap_or_default());
     page.section("Warnings", &warnings(&document.warnings));
-    let command =
-        format!("palisade fences --ask properties --model {} {}", model_name(result.model).to_lowercase(), context.file);
+    let command = format!("palisade fences --ask properties --model {} {}", model_word(result.model), context.file);
     let checked = match document.evidence {
         Some(EvidenceWord::Accepted) => {
             "The checker, which shares no code with the search, accepted the evidence for every claim on this page."

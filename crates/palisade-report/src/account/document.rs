@@ -3,8 +3,9 @@
 use super::{Account, Answer, CountersKnown, Proof, Run, Shown, Standing, Told};
 use crate::documents::{
     AttackAnswer, ClaimDocument, ConfirmationDocument, CopiesWord, DomainDocument, EdgeDocument, FileHeader, Finding,
-    LabelPlace, ModelWord, Picture, StepDocument, steps, threads,
+    LabelPlace, Picture, StepDocument, steps, threads,
 };
+use crate::models::ModelWord;
 use crate::scene::{Scene, SceneStep};
 use palisade_model::limits::peak_resident_bytes;
 use serde::Serialize;

@@ -292,6 +292,13 @@ impl<'a> Account<'a> {
         self.marks.clear();
     }
 
+    /// Has the same words for the verdict, the phrase and the message.
+    pub fn say(&mut self, words: &str) {
+        for own in [&mut self.verdict, &mut self.phrase, &mut self.message] {
+            words.clone_into(own);
+        }
+    }
+
     /// Takes the answer back: a limit was reached before its evidence was checked.
     pub fn forget(&mut self, reason: StopReason) {
         if self.standing() != Standing::Unknown {

@@ -1,7 +1,7 @@
 //! An attack with its answer, as documents have it.
 
 use super::{AttackPlace, OutcomeWord};
-use palisade_engine::robustness::{AttackOutcome, AttackReport};
+use palisade_engine::robustness::AttackReport;
 use palisade_model::program::Program;
 use serde::Serialize;
 
@@ -35,16 +35,5 @@ impl<'a> AttackAnswer<'a> {
             markings: report.markings,
             seconds: report.seconds,
         }
-    }
-}
-
-/// The word for an outcome.
-pub fn outcome_word(outcome: AttackOutcome) -> &'static str {
-    match outcome {
-        AttackOutcome::Feasible => "feasible",
-        AttackOutcome::Infeasible => "infeasible",
-        AttackOutcome::Pruned => "pruned",
-        AttackOutcome::Unknown => "unknown",
-        AttackOutcome::NotAsked => "not-asked",
     }
 }

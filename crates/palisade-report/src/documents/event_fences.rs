@@ -2,9 +2,9 @@
 
 use super::VerdictWord;
 use super::fences::{EvidenceWord, FencesDocument, FencesVerdictWord, MeasurePlace, PlacedMeasure, PurposeWord};
-use super::simulate::ModelWord;
 use crate::context::Context;
 use crate::event_fences::Result;
+use crate::models::ModelWord;
 use palisade_engine::fences::EventRepair;
 
 impl<'a> FencesDocument<'a> {

@@ -4,10 +4,11 @@ use super::counters::TurnedDocument;
 use super::step::{StepDocument, steps};
 use super::{FileHeader, Picture};
 use crate::execution::{Arrow, Execution};
+use crate::models::ModelWord;
 use crate::simulate::Simulation;
 use palisade_model::limits::StopReason;
 use palisade_model::program::{InstructionId, Place};
-use palisade_semantics::{Computation, CopyId, Counting, Model, NodeId};
+use palisade_semantics::{Computation, CopyId, Counting, NodeId};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -131,29 +132,6 @@ impl ExecutionDocument {
             events: events.collect(),
             relations: execution.arrows().iter().map(relation).collect(),
             cycle: execution.cycle().map(|cycle| execution.cycle_names(&cycle)),
-        }
-    }
-}
-
-/// The memory models.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub enum ModelWord {
-    /// Sequential consistency.
-    Sc,
-    /// Total store ordering, as on x86.
-    Tso,
-    /// Partial store ordering: a buffer for each address.
-    Pso,
-}
-
-impl From<Model> for ModelWord {
-    fn from(model: Model) -> Self {
-        match model {
-            Model::Sc => Self::Sc,
-            Model::Tso => Self::Tso,
-            Model::Pso => Self::Pso,
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use super::FileHeader;
 use super::counters::TurnedDocument;
-use super::simulate::{CountedWord, ModelWord, ViolatedDocument, violated};
+use super::simulate::{CountedWord, ViolatedDocument, violated};
+use crate::models::ModelWord;
 use crate::simulate::{Simulation, reached_by};
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -3,8 +3,9 @@
 use super::program::{CopiesWord, DomainDocument};
 use super::{ClaimDocument, FileHeader};
 use crate::claim::Claim;
+use crate::models::model_word;
 use crate::subject::Subject;
-use crate::targets::{ShownProperties, ShownTarget, model_name};
+use crate::targets::{ShownProperties, ShownTarget};
 use palisade_evidence::{CopiesOrigin, InputFile, ThreadSubject};
 use palisade_verify::RepairFacts;
 use serde::Serialize;
@@ -126,7 +127,7 @@ impl<'a> PropertiesDocument<'a> {
     /// The document of what a checker has found.
     pub fn new(shown: &'a ShownProperties) -> Self {
         Self {
-            model: model_name(shown.model),
+            model: model_word(shown.model),
             hold: shown.hold.iter().map(PropertyPlace::new).collect(),
             violated: shown.violated.as_ref().map(PropertyPlace::new),
             others: shown.others.iter().map(PropertyPlace::new).collect(),

@@ -3,9 +3,10 @@
 use super::counters::{number, turned_classes};
 use super::{Simulation, growing};
 use crate::counted;
+use crate::models::model_name;
 use palisade_model::limits::StopReason;
 use palisade_model::program::{Action, InstructionId, ThreadId};
-use palisade_semantics::{Computation, CopyId, Counting, Machine, Model};
+use palisade_semantics::{Computation, CopyId, Counting, Machine};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -53,11 +54,7 @@ pub(super) fn counters(simulation: &Simulation<'_>) -> String {
 
 /// The name of its memory model.
 pub(super) fn model(simulation: &Simulation<'_>) -> &'static str {
-    match simulation.model {
-        Model::Sc => "SC",
-        Model::Tso => "TSO",
-        Model::Pso => "PSO",
-    }
+    model_name(simulation.model)
 }
 
 /// Each `ensure` and `fail`: whether it holds.

@@ -1,5 +1,6 @@
 //! The local states of a closed set: how threads settle, and how their buffers are written.
 
+use super::orders_stores;
 use palisade_evidence::{BufferEntry, BufferInvariant, BufferedLocal};
 use palisade_model::program::{Action, ByLabel, InstructionId, LabelId, Program, ThreadId, Value};
 use palisade_semantics::{Model, Target};
@@ -57,7 +58,7 @@ impl<'a> Locals<'a> {
 
     /// Whether an action touches neither memory, the buffer nor the lock.
     pub(super) fn is_local(&self, action: &Action) -> bool {
-        action.is_local() || *action == Action::StoreFence && self.model != Model::Pso
+        action.is_local() || *action == Action::StoreFence && orders_stores(self.model)
     }
 
     /// Where the copies of a thread start.
@@ -170,7 +171,7 @@ impl<'a> Locals<'a> {
 
     /// A buffer as the model writes it.
     pub(super) fn written(&self, mut buffer: Vec<BufferEntry>) -> Vec<BufferEntry> {
-        if self.model != Model::Pso {
+        if orders_stores(self.model) {
             return buffer;
         }
         buffer.dedup_by(|next, last| *next == BufferEntry::Mark && *last == BufferEntry::Mark);
@@ -190,7 +191,8 @@ impl<'a> Locals<'a> {
     pub(super) fn dead_delays(&self, thread: ThreadId) -> Vec<bool> {
         let template = self.program.thread(thread);
         let overtakes = |action: &Action| {
-            matches!(action, Action::Load { .. }) || self.model == Model::Pso && matches!(action, Action::Store { .. })
+            matches!(action, Action::Load { .. })
+                || !orders_stores(self.model) && matches!(action, Action::Store { .. })
         };
         let mut leads_there = vec![false; template.labels.len()];
         for _ in 0..=template.labels.len() {

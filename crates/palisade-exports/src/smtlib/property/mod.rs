@@ -21,6 +21,11 @@ use palisade_semantics::{Model, Target};
 use palisade_verify::{CheckFailure, enriched_program_of};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Whether the stores of a thread reach memory in the order of their issue, whatever their addresses.
+fn orders_stores(model: Model) -> bool {
+    model != Model::Pso
+}
+
 /// The obligations of each proof, numbered from 1; its ids must be those of the program. Those about an enriched program are about the one that the
 /// checker makes. Proofs by values, snapshots, counters or robustness against PSO and those about final states have none.
 pub fn property_scripts(program: &Program, evidence: &PropertyEvidence) -> Result<Vec<Script>, CheckFailure> {

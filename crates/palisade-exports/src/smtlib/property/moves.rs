@@ -1,6 +1,7 @@
 //! What the threads of a closed set can do, one move for each local state, instruction and value that it can read.
 
 use super::local::{Locals, To};
+use super::orders_stores;
 use palisade_evidence::{BufferEntry, BufferedLocal};
 use palisade_model::program::{Action, Expression, InstructionId, Value};
 use palisade_semantics::Model;
@@ -76,7 +77,7 @@ fn reaching_memory(local: &BufferedLocal, model: Model) -> Vec<(usize, Value, Va
     for (position, entry) in local.buffer.iter().enumerate() {
         match *entry {
             BufferEntry::Mark | BufferEntry::Snapshot(_) => break,
-            BufferEntry::Store(..) if position > 0 && model != Model::Pso => break,
+            BufferEntry::Store(..) if position > 0 && orders_stores(model) => break,
             BufferEntry::Store(address, _) if found.iter().any(|(_, own, _)| *own == address) => {}
             BufferEntry::Store(address, value) => found.push((position, address, value)),
         }

@@ -6,10 +6,10 @@ mod properties;
 
 use super::counters::{CountersDocument, EndDocument, FarDocument, TicketsDocument};
 use super::program::threads;
-use super::simulate::ModelWord;
 use super::{AttackPlace, CopiesWord, DomainDocument, Finding, LabelPlace, OutcomeWord, VerdictHeader, VerdictWord};
 use crate::context::Context;
 use crate::fences::Result;
+use crate::models::ModelWord;
 use crate::needed::Needed;
 use crate::source_place::SourcePlace;
 use crate::verdict::before_the_repair;

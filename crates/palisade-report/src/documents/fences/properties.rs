@@ -3,7 +3,7 @@
 use super::pairs::PairsDocument;
 use super::{EvidenceWord, FencesDocument, FencesVerdictWord, MeasurePlace, PlacedMeasure, PurposeWord, places};
 use crate::context::Context;
-use crate::documents::simulate::ModelWord;
+use crate::models::ModelWord;
 use crate::needed::Needed;
 use crate::open::open_words;
 use crate::properties::Properties;

@@ -1,8 +1,8 @@
 //! The schemas in `schemas/` are those of the types.
 
-use super::super::*;
 use super::{kind, names};
 use crate::account::{CheckDocument, EventWitnessDocument};
+use crate::documents::*;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Value, json};

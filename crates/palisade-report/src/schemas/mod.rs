@@ -5,7 +5,7 @@
 /// Names with their schemas.
 macro_rules! schemas {
     ($($name:literal),* $(,)?) => {
-        [$(($name, include_str!(concat!("../../../schemas/", $name, ".json")))),*]
+        [$(($name, include_str!(concat!("../../schemas/", $name, ".json")))),*]
     };
 }
 

@@ -1,0 +1,53 @@
+//! The memory models by their names: the one place that lists them.
+
+use palisade_semantics::Model;
+use serde::Serialize;
+
+/// The models, the strongest first: what people call each, its word on command lines and in documents, and what it is.
+pub const MODELS: [(Model, &str, &str, &str); 3] = [
+    (Model::Sc, "SC", "sc", "Sequential consistency: interleavings"),
+    (Model::Tso, "TSO", "tso", "Total store ordering, as on x86"),
+    (Model::Pso, "PSO", "pso", "Partial store ordering: a buffer for each address"),
+];
+
+/// What people call a model.
+pub fn model_name(model: Model) -> &'static str {
+    listed(model).1
+}
+
+/// The word for a model on command lines and in documents.
+pub fn model_word(model: Model) -> &'static str {
+    listed(model).2
+}
+
+/// The model of a word.
+pub fn model_of(word: &str) -> Option<Model> {
+    MODELS.iter().find(|(_, _, own, _)| *own == word).map(|(model, ..)| *model)
+}
+
+fn listed(model: Model) -> &'static (Model, &'static str, &'static str, &'static str) {
+    MODELS.iter().find(|(own, ..)| *own == model).expect("all models are listed")
+}
+
+/// A memory model in a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub enum ModelWord {
+    /// Sequential consistency.
+    Sc,
+    /// Total store ordering, as on x86.
+    Tso,
+    /// Partial store ordering: a buffer for each address.
+    Pso,
+}
+
+impl From<Model> for ModelWord {
+    fn from(model: Model) -> Self {
+        match model {
+            Model::Sc => Self::Sc,
+            Model::Tso => Self::Tso,
+            Model::Pso => Self::Pso,
+        }
+    }
+}

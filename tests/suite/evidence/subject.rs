@@ -106,7 +106,11 @@ fn folders_say_of_what_each_verdict_is() {
     let about = "[a × 1, b × 0 (option); domain 0..7, arithmetic wraps (option)]";
     assert_eq!(left_out[0], format!("./0.pal: robust {about}"));
     let plain = lines(&[]);
-    assert!(plain[8].starts_with("./8.pal: not-robust, a l0 (line 3) past a l1 (line 4), "), "{plain:?}");
+    assert!(
+        plain[8]
+            .starts_with("./8.pal: not-robust, the store at a l0 (line 3) is delayed past the load at a l1 (line 4), "),
+        "{plain:?}"
+    );
     assert!(plain[8].ends_with(" [a × 1, b × 2; no domain]"), "{plain:?}");
 }
 

@@ -85,7 +85,7 @@ fn documents_have_the_executions() {
     assert_eq!((document["written"].as_str(), document["format"].as_str()), (Some("test.svg"), Some("svg")));
     assert!(std::fs::read_to_string(folder.path().join("test.svg")).expect("it is written").starts_with("<svg"));
     let run = palisade(folder.path(), "check test.litmus --json");
-    assert_eq!(documents::read(&run.stdout)["witness"]["cycle"][0]["herd"], "PodWR");
+    assert_eq!(documents::read(&run.stdout)["answers"][1]["witness"]["cycle"][0]["herd"], "PodWR");
 }
 
 #[test]

@@ -24,22 +24,32 @@ let below a b =
     if p = q then n <= k && go (i + 1) (j + 1) else q < p && go i (j + 1)) in
   go 0 0
 
+(* Markings as keys: all of their entries count. *)
+module Exact = Hashtbl.Make (struct
+  type t = (int * int) array
+  let equal a b =
+    let n = Array.length a in
+    let rec go i = i = n || (let (p, k) = a.(i) and (q, l) = b.(i) in p = q && k = l && go (i + 1)) in
+    n = Array.length b && go 0
+  let hash a = Array.fold_left (fun h (p, n) -> (h * 31 + p * 7 + n) land 0x3fffffff) 17 a
+end)
+
 let list_of table key = try Hashtbl.find table key with Not_found -> []
 
 (* A marking of the set that is above the given one: itself, or one of those with its rarest place. *)
 let downward set =
-  let by = Hashtbl.create 1000 and exact = Hashtbl.create 1000 and any = ref None in
+  let by = Hashtbl.create 1000 and exact = Exact.create 1000 and any = ref None in
   List.iteri (fun i w ->
     let number = Numbers.place i and a = of_omega w in
     if !any = None then any := Some number;
-    Hashtbl.replace exact a number;
+    Exact.replace exact a number;
     Array.iter (fun (p, _) ->
       let n, l = try Hashtbl.find by p with Not_found -> 0, [] in
       Hashtbl.replace by p (n + 1, (number, a) :: l)) a) set;
   fun w ->
     let a = of_omega w in
     if a = [||] then !any else
-    match Hashtbl.find_opt exact a with
+    match Exact.find_opt exact a with
     | Some i -> Some i
     | None ->
       let rarest best (p, _) =

@@ -88,6 +88,7 @@ fn check_file(
     if asks.len() > 1
         && let Some(position) = answered.iter().position(is_open)
         && let Some(found) = answer(arguments, Ask::Properties, CONFIGURATIONS[1], &asking, &loaded, observer)?
+        && says_no_less(&found.1, &answered[position].1)
     {
         answered[position] = found;
     }
@@ -167,6 +168,13 @@ fn answer<'q>(
         Ask::Races => asking.ask(TriangularRaces { about, values }),
     };
     Ok(Some((ask, answered)))
+}
+
+/// Whether later answers about properties leave nothing open that earlier ones decide: a limit may have been reached in between.
+fn says_no_less(later: &Answered<'_>, earlier: &Answered<'_>) -> bool {
+    let is_known = |account: &Account<'_>| account.standing() != Standing::Unknown;
+    let (later, earlier) = (later.accounts(), earlier.accounts());
+    later.iter().zip(&earlier).all(|(later, earlier)| is_known(later) || !is_known(earlier))
 }
 
 /// Refuses a program that does what has no meaning, or in which values grow so that no question has an answer.

@@ -1,9 +1,10 @@
-//! Properties of a net: formulas over questions, each of which is one of coverability.
+//! Properties of a net: formulas over questions of coverability and reachability.
 
+use super::formula::{Formula, ReachQuestion};
 use super::model::{Quantifier, Query};
 use crate::text::Diagnostic;
 
-/// A property with its name, read as far as it is about coverability.
+/// A property with its name, read as far as it is about reachable markings.
 #[derive(Clone, Debug)]
 pub struct Property {
     /// Its id.
@@ -15,9 +16,11 @@ pub struct Property {
 /// What a property says.
 #[derive(Clone, Debug)]
 pub enum Claim {
-    /// `EF` or `AG` of something.
+    /// `EF` or `AG` of something that lower bounds describe.
     Question(Question),
-    /// Something that is no question of coverability, and why.
+    /// `EF` or `AG` of any other condition on a marking.
+    Reach(ReachQuestion),
+    /// Something that is no question about reachable markings, and why.
     Open(Diagnostic),
     /// The contrary.
     Not(Box<Claim>),
@@ -34,33 +37,51 @@ pub struct Question {
     pub quantifier: Quantifier,
     /// The targets.
     pub query: Query,
-    /// Whether the targets are what the formula asks for. Otherwise they are more, as parts of it are no lower bounds and were left out:
-    /// that none of them can be covered is an answer, that one can is none.
-    pub is_exact: bool,
 }
 
-impl Question {
-    /// Whether it holds, when some target can be covered or none can; nothing where that does not tell.
-    pub fn holds(&self, coverable: bool) -> Option<bool> {
-        (self.is_exact || !coverable).then(|| self.quantifier.holds(coverable))
+/// A question of a property.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AskedOf<'a> {
+    /// Of coverability.
+    Cover(&'a Question),
+    /// Of reachability.
+    Reach(&'a ReachQuestion),
+}
+
+impl AskedOf<'_> {
+    /// What is sought, as a condition.
+    pub fn goal(&self) -> Formula {
+        match self {
+            Self::Cover(question) => Formula::covers(&question.query),
+            Self::Reach(question) => question.goal.clone(),
+        }
+    }
+
+    /// How it is put.
+    pub fn quantifier(&self) -> Quantifier {
+        match self {
+            Self::Cover(question) => question.quantifier,
+            Self::Reach(question) => question.quantifier,
+        }
     }
 }
 
 impl Claim {
     /// Its questions, in order. Evidence calls them by their numbers in this order, from 1.
-    pub fn questions(&self) -> Vec<&Question> {
+    pub fn questions(&self) -> Vec<AskedOf<'_>> {
         match self {
-            Self::Question(question) => vec![question],
+            Self::Question(question) => vec![AskedOf::Cover(question)],
+            Self::Reach(question) => vec![AskedOf::Reach(question)],
             Self::Open(_) => Vec::new(),
             Self::Not(part) => part.questions(),
             Self::All(parts) | Self::Any(parts) => parts.iter().flat_map(Self::questions).collect(),
         }
     }
 
-    /// Why parts of it are no questions of coverability, in order.
+    /// Why parts of it are no questions about reachable markings, in order.
     pub fn obstacles(&self) -> Vec<&Diagnostic> {
         match self {
-            Self::Question(_) => Vec::new(),
+            Self::Question(_) | Self::Reach(_) => Vec::new(),
             Self::Open(why) => vec![why],
             Self::Not(part) => part.obstacles(),
             Self::All(parts) | Self::Any(parts) => parts.iter().flat_map(Self::obstacles).collect(),
@@ -75,7 +96,9 @@ impl Claim {
 
     fn value_of(&self, answers: &mut impl Iterator<Item = Option<bool>>) -> Option<bool> {
         match self {
-            Self::Question(question) => question.holds(answers.next()??),
+            Self::Question(Question { quantifier, .. }) | Self::Reach(ReachQuestion { quantifier, .. }) => {
+                answers.next()?.map(|is_met| quantifier.holds(is_met))
+            }
             Self::Open(_) => None,
             Self::Not(part) => part.value_of(answers).map(|value| !value),
             Self::All(parts) => together(parts, false, answers),
@@ -99,20 +122,27 @@ mod tests {
     use super::*;
     use crate::text::Span;
 
-    fn question(is_exact: bool) -> Claim {
-        Claim::Question(Question { quantifier: Quantifier::Eventually, query: Query::default(), is_exact })
+    /// `EF` of something.
+    fn cover() -> Claim {
+        Claim::Question(Question { quantifier: Quantifier::Eventually, query: Query::default() })
+    }
+
+    /// `AG` of something.
+    fn reach() -> Claim {
+        Claim::Reach(ReachQuestion { quantifier: Quantifier::Always, goal: Formula::Deadlock })
     }
 
     #[test]
     fn values_are_known_where_the_parts_tell() {
         let open = Claim::Open(Diagnostic::error("no", Span::default()));
-        let any = Claim::Any(vec![question(true), open.clone(), question(false)]);
+        let any = Claim::Any(vec![cover(), open.clone(), reach()]);
         assert_eq!(any.value(&[Some(true), None]), Some(true));
-        assert_eq!(any.value(&[Some(false), Some(false)]), None, "a part is open");
-        let all = Claim::All(vec![question(false), open, question(true)]);
-        assert_eq!(all.value(&[Some(false), Some(true)]), Some(false));
-        assert_eq!(all.value(&[Some(true), Some(true)]), None, "a target too many says nothing");
-        let not = Claim::Not(Box::new(Claim::Any(vec![question(true), question(true)])));
+        assert_eq!(any.value(&[None, Some(false)]), Some(true));
+        assert_eq!(any.value(&[Some(false), Some(true)]), None, "a part is open");
+        let all = Claim::All(vec![reach(), open, cover()]);
+        assert_eq!(all.value(&[Some(true), Some(true)]), Some(false));
+        assert_eq!(all.value(&[Some(false), Some(true)]), None, "a part is open");
+        let not = Claim::Not(Box::new(Claim::Any(vec![cover(), cover()])));
         assert_eq!(not.value(&[Some(false), Some(false)]), Some(true));
         assert_eq!(not.value(&[None, Some(true)]), Some(false));
         assert_eq!(not.value(&[None, Some(false)]), None);

@@ -10,6 +10,7 @@ mod program;
 mod property;
 mod pso;
 mod race;
+mod reach;
 mod repair;
 mod state;
 mod subject;
@@ -35,6 +36,9 @@ pub use property::{
 };
 pub use pso::{PsoAttack, PsoCertificate, PsoConfiguration};
 pub use race::RaceWitness;
+pub use reach::{
+    Contradiction, GoalShape, LinearCase, LinearProof, MarkingSet, ObservedProof, Observer, ReachCertificate,
+};
 pub use repair::{Block, Case, RepairClaim, RepairEvidence, Row, RowWitness, ValidProof, ValidSet};
 pub use state::{Attacker, Level, LocalIndex, LocalState, Tokens};
 pub use subject::{AddressSubject, CopiesOrigin, InputFile, NetSubject, ProgramSubject, ThreadSubject, sha256};

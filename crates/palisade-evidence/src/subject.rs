@@ -1,7 +1,7 @@
 //! What evidence is about: the input, and every option that bears on its meaning.
 
-use crate::{NetCertificate, NetRun};
-use palisade_model::net::{PlaceId, Problem, TransitionId};
+use crate::{NetCertificate, NetRun, ReachCertificate};
+use palisade_model::net::{Net, PlaceId, Problem, TransitionId};
 use palisade_model::program::{
     AcceptedDelay, AddressName, Copies, Domain, DomainOrigin, Program, Thread, ThreadId, Value,
 };
@@ -168,6 +168,14 @@ impl NetSubject {
     pub fn naming_places_of(mut self, problem: &Problem, certificate: &NetCertificate) -> Self {
         let places = certificate.places();
         self.places = names(places, |place: PlaceId| problem.net.places[place.index()].name.to_string());
+        self
+    }
+
+    /// With the names of the places that a certificate of unreachability mentions.
+    #[must_use]
+    pub fn naming_places_of_net(mut self, net: &Net, certificate: &ReachCertificate) -> Self {
+        let places = certificate.places(net.places.len());
+        self.places = names(places, |place: PlaceId| net.places[place.index()].name.to_string());
         self
     }
 

@@ -14,6 +14,7 @@ mod program;
 mod property;
 mod pso;
 mod race;
+mod reach;
 mod repair;
 mod strict;
 mod tasks;
@@ -21,8 +22,8 @@ mod witness;
 
 use super::{
     BufferInvariant, ConcurrencyCertificate, ConcurrencyWitness, NetCertificate, NetRun, NetSubject, ProgramSubject,
-    PropertyEvidence, PropertyWitness, PsoCertificate, RaceWitness, RepairEvidence, RobustCertificate, TaskCertificate,
-    TaskWitness, Witness,
+    PropertyEvidence, PropertyWitness, PsoCertificate, RaceWitness, ReachCertificate, RepairEvidence,
+    RobustCertificate, TaskCertificate, TaskWitness, Witness,
 };
 use header::{NetHeader, ProgramHeader};
 use serde::{Deserialize, Serialize};
@@ -72,6 +73,10 @@ pub enum Evidence {
     Uncoverable(NetSubject, NetCertificate),
     /// A target of a query can be covered.
     Coverable(NetSubject, NetRun),
+    /// No marking that satisfies the condition of a formula can be reached.
+    Unreachable(NetSubject, ReachCertificate),
+    /// A marking that satisfies the condition of a formula can be reached: at the end of this run.
+    Reachable(NetSubject, NetRun),
 }
 
 /// What evidence is about.
@@ -123,6 +128,8 @@ struct Document<R, B> {
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     proof: Option<net::ProofText>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    unreachable: Option<reach::ReachText>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     serial: Option<Object<concurrency::CertificateText>>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     interleaving: Option<Object<concurrency::InterleavingText>>,
@@ -148,6 +155,7 @@ enum Part {
     Serial(Object<concurrency::CertificateText>),
     Interleaving(Object<concurrency::InterleavingText>),
     Proof(net::ProofText),
+    Unreachable(reach::ReachText),
     Run(Object<net::RunText>),
     Tasks(Object<tasks::TaskCertificateText>),
     Computation(Object<tasks::TaskWitnessText>),
@@ -172,6 +180,7 @@ impl Evidence {
             closed: None,
             race: None,
             proof: None,
+            unreachable: None,
             serial: None,
             interleaving: None,
             run: None,
@@ -232,9 +241,13 @@ impl Evidence {
                 document.net = Some(Object(subject.into()));
                 document.proof = Some(certificate.into());
             }
-            Self::Coverable(subject, run) => {
+            Self::Coverable(subject, run) | Self::Reachable(subject, run) => {
                 document.net = Some(Object(subject.into()));
                 document.run = Some(Object(run.into()));
+            }
+            Self::Unreachable(subject, certificate) => {
+                document.net = Some(Object(subject.into()));
+                document.unreachable = Some(certificate.into());
             }
         }
         let mut out = std::io::BufWriter::new(out);
@@ -272,6 +285,7 @@ impl Evidence {
             document.serial.map(Part::Serial),
             document.interleaving.map(Part::Interleaving),
             document.proof.map(Part::Proof),
+            document.unreachable.map(Part::Unreachable),
             document.run.map(Part::Run),
             document.tasks.map(Part::Tasks),
             document.computation.map(Part::Computation),
@@ -327,6 +341,12 @@ impl Evidence {
             ("coverable", None, Some(Object(subject)), Some(Part::Run(Object(run)))) => {
                 Ok(Self::Coverable(subject.into(), run.into()))
             }
+            ("unreachable", None, Some(Object(subject)), Some(Part::Unreachable(certificate))) => {
+                Ok(Self::Unreachable(subject.into(), certificate.into()))
+            }
+            ("reachable", None, Some(Object(subject)), Some(Part::Run(Object(run)))) => {
+                Ok(Self::Reachable(subject.into(), run.into()))
+            }
             _ => {
                 Err(MalformedEvidence::new(format!("kind `{kind}` is not known, or its parts are missing or too many")))
             }
@@ -349,7 +369,10 @@ impl Evidence {
             | Self::NotTsoRobust(subject, _)
             | Self::PsoRobust(subject, _)
             | Self::NotPsoRobust(subject, _) => About::Program(subject),
-            Self::Uncoverable(subject, _) | Self::Coverable(subject, _) => About::Net(subject),
+            Self::Uncoverable(subject, _)
+            | Self::Coverable(subject, _)
+            | Self::Unreachable(subject, _)
+            | Self::Reachable(subject, _) => About::Net(subject),
         }
     }
 
@@ -371,6 +394,8 @@ impl Evidence {
             Self::NotPsoRobust(..) => "not-pso-robust",
             Self::Uncoverable(..) => "uncoverable",
             Self::Coverable(..) => "coverable",
+            Self::Unreachable(..) => "unreachable",
+            Self::Reachable(..) => "reachable",
         }
     }
 }

@@ -10,7 +10,7 @@ use serde::de::{Error, SeqAccess, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// A sparse vector: pairs of a place's or a transition's number and a value.
-type Pairs<T> = Vec<(u32, N<T>)>;
+pub(super) type Pairs<T> = Vec<(u32, N<T>)>;
 
 /// A certificate of uncoverability.
 #[derive(Serialize, Deserialize)]
@@ -64,19 +64,19 @@ pub(super) struct RunText {
     firings: Vec<StepText>,
 }
 
-fn places_out<T: Clone>(vector: &[(PlaceId, T)]) -> Pairs<T> {
+pub(super) fn places_out<T: Clone>(vector: &[(PlaceId, T)]) -> Pairs<T> {
     vector.iter().map(|(place, value)| (place.0, N(value.clone()))).collect()
 }
 
-fn places_in<T>(pairs: Pairs<T>) -> Vec<(PlaceId, T)> {
+pub(super) fn places_in<T>(pairs: Pairs<T>) -> Vec<(PlaceId, T)> {
     pairs.into_iter().map(|(place, value)| (PlaceId(place), value.0)).collect()
 }
 
-fn set_out(places: &[PlaceId]) -> Vec<u32> {
+pub(super) fn set_out(places: &[PlaceId]) -> Vec<u32> {
     places.iter().map(|place| place.0).collect()
 }
 
-fn set_in(places: Vec<u32>) -> Vec<PlaceId> {
+pub(super) fn set_in(places: Vec<u32>) -> Vec<PlaceId> {
     places.into_iter().map(PlaceId).collect()
 }
 

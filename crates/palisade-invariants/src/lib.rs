@@ -25,7 +25,7 @@ mod tokens;
 pub use concurrency::{check_concurrency_certificate, check_concurrency_witness};
 pub use failure::{CheckFailure, Obligation};
 pub use listing::listed_place;
-pub use net::{check_net_certificate, check_net_run};
+pub use net::{check_also_unreachable, check_net_certificate, check_net_run, check_reaching_run, check_unreachable};
 pub use program::{
     attack_net, check_interleavings, check_pso_certificate, check_robust_certificate, check_task_certificate,
     check_without_races, is_closed_without_counters, plain_program,

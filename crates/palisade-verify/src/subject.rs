@@ -4,13 +4,13 @@ use super::content::check_content;
 use super::{
     CheckFailure, PropertyFacts, RepairFacts, check_concurrency_certificate, check_concurrency_witness,
     check_net_certificate, check_net_run, check_posted_property, check_property, check_property_witness,
-    check_pso_certificate, check_pso_witness, check_race, check_race_free, check_repair, check_robust_certificate,
-    check_task_certificate, check_task_witness, check_witness,
+    check_pso_certificate, check_pso_witness, check_race, check_race_free, check_reaching_run, check_repair,
+    check_robust_certificate, check_task_certificate, check_task_witness, check_unreachable, check_witness,
 };
 use palisade_evidence::{About, Evidence, InputFile, NetSubject, ProgramSubject, ThreadSubject};
 use palisade_invariants::reject;
 use palisade_invariants::threads_that_say;
-use palisade_model::net::{PlaceId, Problem, QueryFormat, TransitionId};
+use palisade_model::net::{BUILT_IN, Formula, Net, PlaceId, Problem, Query, QueryFormat, TransitionId};
 use palisade_model::program::{Copies, Domain, Program};
 use palisade_semantics::Question;
 use std::collections::BTreeSet;
@@ -62,7 +62,10 @@ pub fn check_program_evidence(program: &Program, evidence: &Evidence) -> Result<
             check_program(program, subject)?;
             check_pso_witness(program, witness)
         }
-        Evidence::Uncoverable(subject, _) | Evidence::Coverable(subject, _) => {
+        Evidence::Uncoverable(subject, _)
+        | Evidence::Coverable(subject, _)
+        | Evidence::Unreachable(subject, _)
+        | Evidence::Reachable(subject, _) => {
             reject!(Subject, "the evidence is about the net `{}`", subject.input.path)
         }
     }
@@ -138,7 +141,36 @@ pub fn check_net_evidence(
             check_names(problem, subject, &places, &transitions)?;
             check_net_run(problem, run)
         }
+        Evidence::Unreachable(subject, _) | Evidence::Reachable(subject, _) => {
+            reject!(Subject, "the evidence answers a question of reachability: `{}`", subject.input.path)
+        }
         _ => reject!(Form, "the evidence is not about a net"),
+    }
+}
+
+/// Checks evidence on a question of reachability about a net, both read from files with these contents.
+pub fn check_reach_evidence(
+    net: &Net,
+    goal: &Formula,
+    net_bytes: &[u8],
+    query_bytes: Option<&[u8]>,
+    evidence: &Evidence,
+) -> Result<(), CheckFailure> {
+    let problem = Problem { net: net.clone(), query: Query::default() };
+    match evidence {
+        Evidence::Unreachable(subject, certificate) => {
+            check_net(&problem, net_bytes, query_bytes, subject)?;
+            check_names(&problem, subject, &certificate.places(net.places.len()), &BTreeSet::new())?;
+            check_unreachable(net, goal, certificate)
+        }
+        Evidence::Reachable(subject, run) => {
+            check_net(&problem, net_bytes, query_bytes, subject)?;
+            let places = run.initial_choice.iter().map(|(place, _)| *place).collect();
+            let transitions = run.transitions().into_iter().collect();
+            check_names(&problem, subject, &places, &transitions)?;
+            check_reaching_run(net, goal, run)
+        }
+        _ => reject!(Form, "the evidence answers no question of reachability about a net"),
     }
 }
 
@@ -220,7 +252,12 @@ fn check_net(
         (None, Some(_)) => reject!(Subject, "the evidence is about the question in the net's file"),
     }
     let has_properties = |query: &InputFile| query.format == QueryFormat::MccXml.extension();
-    if subject.property.is_some() && !subject.query.as_ref().is_some_and(has_properties) {
+    let is_built_in = |property: &String| BUILT_IN.iter().any(|(name, _)| property.split('#').next() == Some(*name));
+    let has_its_name = match &subject.query {
+        Some(query) => has_properties(query),
+        None => subject.property.as_ref().is_some_and(is_built_in),
+    };
+    if subject.property.is_some() && !has_its_name {
         reject!(Form, "the evidence names a property, and the question has none");
     }
     let net = &problem.net;

@@ -2,12 +2,15 @@
 
 mod arcs;
 mod downward;
+mod reach;
 mod run;
 mod separator;
 mod upward;
 
 #[cfg(test)]
 mod tests;
+
+pub use reach::{check_also_unreachable, check_reaching_run, check_unreachable};
 
 use crate::CheckFailure;
 use crate::failure::reject;

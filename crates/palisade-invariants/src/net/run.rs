@@ -15,6 +15,16 @@ use std::collections::BTreeMap;
 
 /// Checks that every firing of `run` is possible and that its last marking covers a target.
 pub(super) fn check(problem: &Problem, run: &NetRun) -> Result<(), CheckFailure> {
+    let marking = last_marking(problem, run)?;
+    let covered = |(place, count): &(PlaceId, Count)| marking[place.index()] >= count.to_big();
+    if problem.query.targets.iter().any(|target| target.demands.iter().all(covered)) {
+        return Ok(());
+    }
+    reject!(Run, "the marking after the last step covers no target")
+}
+
+/// Checks that every firing of `run` is possible; the marking after the last one, by place.
+pub(super) fn last_marking(problem: &Problem, run: &NetRun) -> Result<Vec<BigUint>, CheckFailure> {
     let mut marking = start(problem, run)?;
     for (number, (step, times)) in run.firings.iter().enumerate() {
         let within = |failure: CheckFailure| failure.within(format!("step {number}"));
@@ -40,11 +50,7 @@ pub(super) fn check(problem: &Problem, run: &NetRun) -> Result<(), CheckFailure>
             }
         }
     }
-    let covered = |(place, count): &(PlaceId, Count)| marking[place.index()] >= count.to_big();
-    if problem.query.targets.iter().any(|target| target.demands.iter().all(covered)) {
-        return Ok(());
-    }
-    reject!(Run, "the marking after the last step covers no target")
+    Ok(marking)
 }
 
 /// Sequences inside each other more often than this are answered by rejection.

@@ -7,7 +7,7 @@ use crate::failure::reject;
 use hashbrown::HashMap;
 use num_bigint::BigInt;
 use num_traits::{Signed, Zero};
-use palisade_evidence::{Invariant, Refutation, WeightedTrap};
+use palisade_evidence::{Invariant, PlaceWeights, Refutation};
 use palisade_model::net::{Count, OmegaCount, PlaceId, Problem, TransitionId};
 use palisade_model::ordered::CollectOrdered;
 use std::collections::BTreeSet;
@@ -57,13 +57,13 @@ impl CheckedInvariant {
 
 /// Places that stay empty for ever: without tokens initially, and every transition that puts a token into one of them
 /// takes one from one of them.
-struct Siphon {
+pub(super) struct Siphon {
     /// Whether each place is in it.
     contains: Vec<bool>,
 }
 
 impl Siphon {
-    fn check(problem: &Problem, arcs: &ArcIndex, places: &[PlaceId]) -> Result<Self, CheckFailure> {
+    pub(super) fn check(problem: &Problem, arcs: &ArcIndex, places: &[PlaceId]) -> Result<Self, CheckFailure> {
         check_places(problem, places.iter().copied()).map_err(|failure| failure.within("siphon"))?;
         let mut siphon = Self { contains: vec![false; problem.net.places.len()] };
         for place in places {
@@ -82,7 +82,7 @@ impl Siphon {
         Ok(siphon)
     }
 
-    fn has(&self, place: PlaceId) -> bool {
+    pub(super) fn has(&self, place: PlaceId) -> bool {
         self.contains[place.index()]
     }
 
@@ -117,11 +117,15 @@ impl Separator {
         number: usize,
     ) -> Result<Self, CheckFailure> {
         let what = format!("refutation {number}");
-        let mut bound = check_inequality(problem, arcs, siphon, refutation, &what)?;
+        let mut bound = check_inequality(problem, arcs, siphon, &refutation.weights, &what)?;
         let mut coefficients: HashMap<PlaceId, BigInt> =
             refutation.weights.iter().filter(|(place, _)| !siphon.has(*place)).cloned().collect();
         for (index, trap) in refutation.traps.iter().enumerate() {
-            check_trap(problem, arcs, siphon, trap, &format!("{what}, trap {index}"))?;
+            let what = format!("{what}, trap {index}");
+            check_trap(problem, arcs, siphon, &trap.places, &what)?;
+            if trap.multiplier.is_negative() {
+                reject!(Form, "{what}: the multiplier is negative");
+            }
             bound -= &trap.multiplier;
             for place in trap.places.iter().filter(|place| !siphon.has(**place)) {
                 *coefficients.entry(*place).or_default() -= &trap.multiplier;
@@ -141,14 +145,13 @@ impl Separator {
 }
 
 /// Checks that no transition that can fire increases `y·m`, and returns the largest initial `y·m0`.
-fn check_inequality(
+pub(super) fn check_inequality(
     problem: &Problem,
     arcs: &ArcIndex,
     siphon: &Siphon,
-    refutation: &Refutation,
+    weights: &PlaceWeights,
     what: &str,
 ) -> Result<BigInt, CheckFailure> {
-    let weights = &refutation.weights;
     check_sparse(problem, weights, BigInt::is_zero).map_err(|failure| failure.within(what))?;
     let weigh = |arcs: &[(PlaceId, Count)]| -> BigInt {
         arcs.iter()
@@ -181,29 +184,25 @@ fn check_inequality(
     Ok(initial)
 }
 
-/// Checks that a trap is marked in every initial marking, that every transition that can fire and takes from it puts
-/// into it, and that its multiplier is not negative.
-fn check_trap(
+/// Checks that a trap is marked in every initial marking, and that every transition that can fire and takes from it puts
+/// into it.
+pub(super) fn check_trap(
     problem: &Problem,
     arcs: &ArcIndex,
     siphon: &Siphon,
-    trap: &WeightedTrap,
+    trap: &[PlaceId],
     what: &str,
 ) -> Result<(), CheckFailure> {
-    check_places(problem, trap.places.iter().copied()).map_err(|failure| failure.within(what))?;
-    if trap.multiplier.is_negative() {
-        reject!(Form, "{what}: the multiplier is negative");
-    }
+    check_places(problem, trap.iter().copied()).map_err(|failure| failure.within(what))?;
     // An ω place does not count: there may be none there.
     let is_marked =
         |place: &PlaceId| matches!(&problem.net.initial[place.index()], OmegaCount::Finite(count) if !count.is_zero());
-    if !trap.places.iter().any(is_marked) {
+    if !trap.iter().any(is_marked) {
         reject!(Initial, "{what}: it need not be marked initially");
     }
-    let consumers: BTreeSet<TransitionId> =
-        trap.places.iter().flat_map(|place| arcs.consumers(*place)).copied().collect_set();
+    let consumers: BTreeSet<TransitionId> = trap.iter().flat_map(|place| arcs.consumers(*place)).copied().collect_set();
     for id in consumers {
-        let puts = |(place, _): &(PlaceId, Count)| trap.places.binary_search(place).is_ok();
+        let puts = |(place, _): &(PlaceId, Count)| trap.binary_search(place).is_ok();
         if !siphon.disables(problem, id) && !problem.net.transitions[id.index()].post.iter().any(puts) {
             reject!(Inductive, "{what}: transition {} takes from it and puts nothing back", named(problem, id));
         }

@@ -56,6 +56,7 @@
 //! - `[AC96]` P. A. Abdulla, K. Čerāns, B. Jonsson, Y.-K. Tsay. *General Decidability Theorems for Infinite-State Systems*.
 //!   LICS 1996.
 //! - `[ECOOP10]` S. Owens. *Reasoning about the Implementation of Concurrency Abstractions on x86-TSO*. ECOOP 2010, LNCS 6183.
+//! - `[ME96]` S. Melzer, J. Esparza. *Checking System Properties via Integer Programming*. ESOP 1996, LNCS 1058.
 //! - `[EM00]` J. Esparza, S. Melzer. *Verification of Safety Properties Using Integer Programming: Beyond the State
 //!   Equation*. Formal Methods in System Design 16(2), 2000.
 //! - `[HN01]` J. Hoffmann, B. Nebel. *The FF Planning System: Fast Plan Generation Through Heuristic Search*. JAIR 14, 2001.

@@ -24,6 +24,8 @@ pub(super) struct Prepared<'a> {
     exact: OnceLock<Result<CompactNet<Count>, Stop>>,
     units: OnceLock<Vec<Vec<u32>>>,
     reduced: OnceLock<Reduced>,
+    /// What was found on the reduced net, where its evidence was not taken back in time.
+    on_reduced: Mutex<Option<Outcome>>,
     pairs: Shared<Option<Pairs>>,
     semiflows: Shared<Vec<Semiflow>>,
     /// How many walkers there have been.
@@ -67,6 +69,7 @@ impl<'a> Prepared<'a> {
             exact: OnceLock::new(),
             units: OnceLock::new(),
             reduced: OnceLock::new(),
+            on_reduced: Mutex::default(),
             pairs: Shared::default(),
             semiflows: Shared::default(),
             walkers: AtomicU64::new(0),
@@ -131,13 +134,34 @@ impl OnReduced {
         }
         let options = ReductionOptions { limits: context.budget.limits.clone(), ..ReductionOptions::default() };
         let reduced = prepared.reduced.get_or_init(|| reduce(prepared.problem, &options));
-        let smaller = Prepared::new(&reduced.problem);
-        let outcome = settle(&reduced.problem, &smaller.slice).unwrap_or_else(|| self.0.attempt(&smaller, context));
-        match outcome {
-            Outcome::Coverable(run) => reduced.back.run(&run).map(Outcome::Coverable),
-            Outcome::Uncoverable(certificate) => reduced.back.certificate(&certificate).map(Outcome::Uncoverable),
-            Outcome::Unknown(reason) => Some(Outcome::Unknown(reason)),
+        let found = prepared.on_reduced.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let outcome = found.unwrap_or_else(|| {
+            let smaller = Prepared::new(&reduced.problem);
+            settle(&reduced.problem, &smaller.slice).unwrap_or_else(|| self.0.attempt(&smaller, context))
+        });
+        match reduced.take_back(&outcome, &context.budget) {
+            Ok(outcome) => outcome,
+            Err(reason) => {
+                outcome.is_coverable().into_iter().for_each(|it| context.note_without_evidence(it));
+                *prepared.on_reduced.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome);
+                Some(Outcome::Unknown(reason))
+            }
         }
+    }
+}
+
+impl Reduced {
+    /// The outcome with its evidence taken back; nothing where that finds no way.
+    ///
+    /// # Errors
+    ///
+    /// When the budget ends first.
+    pub(super) fn take_back(&self, outcome: &Outcome, budget: &Budget) -> Result<Option<Outcome>, StopReason> {
+        Ok(match outcome {
+            Outcome::Coverable(run) => self.back.run(run, budget)?.map(Outcome::Coverable),
+            Outcome::Uncoverable(certificate) => self.back.certificate(certificate, budget)?.map(Outcome::Uncoverable),
+            Outcome::Unknown(reason) => Some(Outcome::Unknown(*reason)),
+        })
     }
 }
 

@@ -14,6 +14,7 @@
 //! | `karp-miller` | coverability set, forward, with accelerations | yes |
 //! | `shared-state` | the same per control state, a control state standing for its strongly connected component | yes |
 //! | `directed` | explicit forward search led by a distance to the target | runs only |
+//! | `led` | walks led by a solution of the state equation | runs only |
 //! | `enumerate` | all markings of a bounded net | on bounded nets |
 //!
 //! The strategies work on a compact copy of the problem ([`compact`]) in machine words, checked; what does not fit is
@@ -26,7 +27,9 @@ mod continuous;
 mod directed;
 mod engine;
 mod enumerate;
+mod formulas;
 mod forward;
+mod led;
 mod many;
 mod number;
 mod pair_saturation;
@@ -45,11 +48,13 @@ mod units;
 #[cfg(test)]
 mod tests;
 
+pub use formulas::{ReachAnswer, ReachOutcome, reach_all};
 pub use many::{AskedNet, solve_all};
 use number::{Overflow, Stop};
 use palisade_evidence::{NetCertificate, NetRun};
 use palisade_model::limits::{Budget, Limits, StopReason};
 use palisade_model::net::Problem;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -107,6 +112,22 @@ pub struct Answer {
     pub strategy: &'static str,
     /// The work of that strategy (of all of them when none answered).
     pub statistics: Statistics,
+    /// Whether a target can be covered, where a search has found that out and a limit was reached before its evidence was
+    /// there. The outcome is unknown then.
+    pub without_evidence: Option<bool>,
+}
+
+impl Answer {
+    /// No answer, and why: nothing has been searched.
+    pub fn none(reason: StopReason, strategy: &'static str) -> Self {
+        let outcome = Outcome::Unknown(reason);
+        Self { outcome, strategy, statistics: Statistics::default(), without_evidence: None }
+    }
+
+    /// Whether a target can be covered, where that is known, with or without evidence.
+    pub fn is_coverable(&self) -> Option<bool> {
+        self.outcome.is_coverable().or(self.without_evidence)
+    }
 }
 
 /// What a strategy may use, and where it counts its work.
@@ -124,6 +145,8 @@ pub struct Context {
     markings: AtomicU64,
     /// Main loop steps so far.
     iterations: AtomicU64,
+    /// An answer whose evidence was not there in time.
+    without_evidence: OnceLock<bool>,
     /// How often the limits were looked at.
     #[cfg(test)]
     looks: AtomicU64,
@@ -182,6 +205,14 @@ impl Context {
         self.work.fetch_add(other.work.load(Ordering::Relaxed), Ordering::Relaxed);
         self.markings.fetch_add(other.markings.load(Ordering::Relaxed), Ordering::Relaxed);
         self.iterations.fetch_add(other.iterations.load(Ordering::Relaxed), Ordering::Relaxed);
+        if let Some(is_coverable) = other.without_evidence.get() {
+            self.note_without_evidence(*is_coverable);
+        }
+    }
+
+    /// Notes an answer whose evidence was not there in time.
+    fn note_without_evidence(&self, is_coverable: bool) {
+        self.without_evidence.get_or_init(|| is_coverable);
     }
 
     /// The work counted so far.
@@ -233,6 +264,7 @@ pub fn strategies() -> &'static [&'static dyn Strategy] {
         &state_equation::StateEquation,
         &continuous::Continuous,
         &directed::Directed,
+        &led::Led,
         &enumerate::Enumerate,
     ]
 }
@@ -258,5 +290,9 @@ pub fn solve(problem: &Problem, options: &Options) -> Answer {
             (chosen.solve(problem, &context), chosen.name())
         }
     };
-    Answer { outcome, strategy, statistics: context.statistics(start) }
+    let without_evidence = match outcome {
+        Outcome::Unknown(_) => context.without_evidence.get().copied(),
+        _ => None,
+    };
+    Answer { outcome, strategy, statistics: context.statistics(start), without_evidence }
 }

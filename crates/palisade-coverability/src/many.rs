@@ -1,20 +1,30 @@
-//! Several questions about one net: the net is reduced once for all of them, and each is asked of what is left.
+//! Several questions about one net: each is asked of the net itself for a moment, then of the net reduced for all of them.
 //!
 //! Time is dealt out in rounds: in each round every question that is open may take so long, and eight times as long in the next. So a question
 //! that is never answered does not keep the others waiting, and the answers that come soon come first.
+//!
+//! Evidence about the reduced net may take longer to take back than it took to find. It gets as much time as the search. Then weights are
+//! sought, which are taken back in linear time, and then the net itself is asked.
 
 use super::reduction::{Reduced, ReductionOptions, reduce};
-use super::{Answer, Options, Outcome, Statistics, solve};
-use palisade_model::limits::StopReason;
+use super::{Answer, Options, Outcome, solve};
+use palisade_model::limits::{Budget, StopReason};
 use palisade_model::net::{Net, Problem, Query};
 use std::ops::Range;
 use std::time::{Duration, Instant};
+
+/// How long each question is asked of the net itself before the net is reduced: as long as a portfolio takes for a small net. In
+/// deterministic mode the work.
+const GLANCE: (Duration, u64) = (Duration::from_millis(15), 100_000);
 
 /// How long each question may take in the first round.
 const FIRST_ROUND: Duration = Duration::from_secs(1);
 
 /// How much longer each round is.
 const GROWTH: u32 = 8;
+
+/// The work of taking evidence back in deterministic mode.
+const WAY_BACK: u64 = 100_000_000;
 
 /// Larger nets are not reduced: it would take longer than many an answer. Slicing, which each question has for itself, leaves
 /// out what does not matter.
@@ -39,10 +49,24 @@ pub fn solve_all(
     options: &Options,
     mut found: impl FnMut(usize, &Problem, Answer),
 ) -> AskedNet {
-    let begin = Instant::now();
-    let mut many = Many::new(net, queries, options);
-    let asked = many.size(begin.elapsed());
+    let mut many = Many::new(net, queries);
     let mut open: Vec<usize> = (0..queries.len()).collect();
+    if many.can_be_reduced() {
+        let glance = Options { work: options.deterministic.then_some(GLANCE.1), ..options.clone() };
+        open.retain(|index| {
+            let answer = many.ask_itself(&queries[*index], GLANCE.0, &glance);
+            let is_answered = answer.outcome.is_coverable().is_some();
+            if is_answered {
+                found(*index, &many.problem, answer);
+            }
+            !is_answered
+        });
+    }
+    let begin = Instant::now();
+    if open.len() > 1 && many.can_be_reduced() {
+        many.reduce(queries, &open, options);
+    }
+    let asked = many.size(begin.elapsed());
     let mut round = FIRST_ROUND;
     while !open.is_empty() {
         let mut left = Vec::new();
@@ -65,29 +89,35 @@ pub fn solve_all(
 struct Many {
     /// The net, with the question that is asked.
     problem: Problem,
-    /// The net reduced for all questions, where that pays.
+    /// The net reduced for all questions that were open, where that pays.
     reduced: Option<Reduced>,
-    /// The targets of each question among those of all.
+    /// The targets of each question among those that the net was reduced for.
     ranges: Vec<Range<usize>>,
+    /// Answers whose evidence was not there in time.
+    without_evidence: Vec<Option<bool>>,
 }
 
 impl Many {
-    fn new(net: Net, queries: &[Query], options: &Options) -> Self {
-        let mut end = 0;
-        let range = |query: &Query| {
-            let start = end;
-            end += query.targets.len();
-            start..end
-        };
-        let ranges = queries.iter().map(range).collect();
-        let targets = queries.iter().flat_map(|query| query.targets.iter().cloned()).collect();
-        let problem = Problem { net, query: Query { targets } };
-        let pays = queries.len() > 1 && problem.net.transitions.len() <= LARGEST_REDUCED;
-        let reduced = pays.then(|| {
-            let limits = options.limits.clone();
-            reduce(&problem, &ReductionOptions { limits, ..ReductionOptions::default() })
-        });
-        Self { problem, reduced, ranges }
+    fn new(net: Net, queries: &[Query]) -> Self {
+        let problem = Problem { net, query: Query::default() };
+        Self { problem, reduced: None, ranges: vec![0..0; queries.len()], without_evidence: vec![None; queries.len()] }
+    }
+
+    fn can_be_reduced(&self) -> bool {
+        self.problem.net.transitions.len() <= LARGEST_REDUCED
+    }
+
+    /// Reduces the net for the questions that are open.
+    fn reduce(&mut self, queries: &[Query], open: &[usize], options: &Options) {
+        let mut targets = Vec::new();
+        for index in open {
+            let start = targets.len();
+            targets.extend(queries[*index].targets.iter().cloned());
+            self.ranges[*index] = start..targets.len();
+        }
+        self.problem.query = Query { targets };
+        let limits = options.limits.clone();
+        self.reduced = Some(reduce(&self.problem, &ReductionOptions { limits, ..ReductionOptions::default() }));
     }
 
     fn size(&self, time: Duration) -> AskedNet {
@@ -98,24 +128,63 @@ impl Many {
     /// Asks a question for so long. Its problem is the one at hand afterwards.
     fn ask(&mut self, index: usize, query: &Query, share: Duration, options: &Options) -> Answer {
         self.problem.query.clone_from(query);
-        if let Err(reason) = options.limits.check() {
-            return Answer { outcome: Outcome::Unknown(reason), strategy: "auto", statistics: Statistics::default() };
+        let mut answer = match self.ask_reduced(index, share, options) {
+            Some(answer) => answer,
+            None => self.ask_itself(query, share, options),
+        };
+        match &mut self.without_evidence[index] {
+            Some(known) => answer.without_evidence = Some(*known),
+            unknown => *unknown = answer.without_evidence,
         }
-        let mut options = options.clone();
-        if !options.deterministic {
-            options.limits = options.limits.with_timeout(share);
+        if answer.outcome.is_coverable().is_some() {
+            answer.without_evidence = None;
         }
-        let reduced = self.reduced.as_ref().map(|reduced| reduced.for_targets(self.ranges[index].clone()));
-        let on_reduced = reduced.and_then(|reduced| {
-            let Answer { outcome, strategy, statistics } = solve(&reduced.problem, &options);
-            let outcome = match outcome {
-                Outcome::Coverable(run) => Outcome::Coverable(reduced.back.run(&run)?),
-                Outcome::Uncoverable(certificate) => Outcome::Uncoverable(reduced.back.certificate(&certificate)?),
-                unknown @ Outcome::Unknown(_) => unknown,
-            };
-            Some(Answer { outcome, strategy, statistics })
-        });
-        // A net that is not reduced, or evidence that does not find its way back.
-        on_reduced.unwrap_or_else(|| solve(&self.problem, &options))
+        answer
     }
+
+    /// Asks a question of the net itself.
+    fn ask_itself(&mut self, query: &Query, share: Duration, options: &Options) -> Answer {
+        self.problem.query.clone_from(query);
+        match options.limits.check() {
+            Ok(()) => solve(&self.problem, &within(options, share)),
+            Err(reason) => Answer::none(reason, "auto"),
+        }
+    }
+
+    /// Asks a question of the reduced net. Nothing where there is none, or where evidence does not find its way back in time.
+    fn ask_reduced(&mut self, index: usize, share: Duration, options: &Options) -> Option<Answer> {
+        options.limits.check().ok()?;
+        let reduced = self.reduced.as_ref()?.for_targets(self.ranges[index].clone());
+        let answer = solve(&reduced.problem, &within(options, share));
+        let is_coverable = answer.outcome.is_coverable();
+        if let Some(outcome) = take_back(&reduced, &answer.outcome, share, options) {
+            return Some(Answer { outcome, ..answer });
+        }
+        self.without_evidence[index] = self.without_evidence[index].or(is_coverable);
+        // Weights find their way back in linear time.
+        if is_coverable == Some(false) {
+            let weights = Options { strategy: Some("state-equation"), ..within(options, share) };
+            let answer = solve(&reduced.problem, &weights);
+            if answer.outcome.is_coverable().is_some()
+                && let Some(outcome) = take_back(&reduced, &answer.outcome, share, options)
+            {
+                return Some(Answer { outcome, ..answer });
+            }
+        }
+        None
+    }
+}
+
+/// The outcome with its evidence taken back, within the time or the work that this may take.
+fn take_back(reduced: &Reduced, outcome: &Outcome, share: Duration, options: &Options) -> Option<Outcome> {
+    let work = options.deterministic.then_some(WAY_BACK);
+    let budget = Budget::within(&within(options, share).limits).with_work(work);
+    reduced.take_back(outcome, &budget).ok().flatten()
+}
+
+/// The options with a limit for one question, which in deterministic mode is none.
+fn within(options: &Options, share: Duration) -> Options {
+    let limits =
+        if options.deterministic { options.limits.clone() } else { options.limits.clone().with_timeout(share) };
+    Options { limits, ..options.clone() }
 }

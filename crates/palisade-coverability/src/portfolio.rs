@@ -13,6 +13,7 @@ use super::backward::{Backward, Walks};
 use super::directed::Directed;
 use super::engine::{Engine, OnReduced, Prepared};
 use super::forward::{KarpMiller, SharedState};
+use super::led::Led;
 use super::pair_saturation::PairSaturation;
 use super::saturation::settle;
 use super::state_equation::StateEquation;
@@ -32,8 +33,8 @@ pub(super) struct Auto;
 const FIRST: [&dyn Engine; 6] = [&SharedState, &Backward, &StateEquation, &Directed, &PairSaturation, &KarpMiller];
 
 /// The strategies of later rounds. The state equation is worth a reduction now, and says soon if it is of no use.
-const LATER: [&dyn Engine; 6] =
-    [&OnReduced(&StateEquation), &Directed, &SharedState, &PairSaturation, &Backward, &KarpMiller];
+const LATER: [&dyn Engine; 7] =
+    [&OnReduced(&StateEquation), &Directed, &SharedState, &PairSaturation, &Backward, &Led, &KarpMiller];
 
 /// The budgets of the walkers that set out before the first round, one after the other, for nets of ordinary size: the
 /// time, and the work in deterministic mode. Each walker has other luck, and most of those that meet a target meet it soon. They
@@ -90,7 +91,7 @@ fn race(prepared: &Prepared<'_>, context: &Context) -> (Outcome, &'static str) {
     let threads = context.threads();
     let mut share = Share { time: FIRST_TIME.saturating_mul(factor), work: FIRST_WORK.saturating_mul(factor.into()) };
     let most = context.budget.work.map(|most| most.saturating_mul(factor.into()));
-    let mut contenders = FIRST;
+    let mut contenders = FIRST.to_vec();
     loop {
         let goes_on = |engine: &&dyn Engine| !tally.done.contains(&engine.name());
         let running: Vec<&dyn Engine> = contenders.into_iter().filter(goes_on).collect();
@@ -106,7 +107,7 @@ fn race(prepared: &Prepared<'_>, context: &Context) -> (Outcome, &'static str) {
         if let Some(answer) = tally.answer(&running, round(prepared, context, threads, &running, share)) {
             return answer;
         }
-        contenders = LATER;
+        contenders = LATER.to_vec();
         share = Share { time: share.time.saturating_mul(GROWTH), work: share.work.saturating_mul(GROWTH.into()) };
     }
 }

@@ -30,6 +30,9 @@ pub(super) fn agglomerate(net: &mut WorkingNet) -> bool {
     let demanded = net.demanded();
     let mut changed = false;
     for place in net.living_places() {
+        if net.is_over() {
+            break;
+        }
         if !demanded[place.index()] {
             changed |= post(net, place) || pre(net, place);
         }

@@ -82,12 +82,12 @@ impl Reduced {
 
 /// Reduces a problem.
 pub fn reduce(problem: &Problem, options: &ReductionOptions) -> Reduced {
-    let mut net = WorkingNet::new(problem);
+    let mut net = WorkingNet::new(problem, &options.limits);
     for _ in 0..options.rounds {
         let mut changed = false;
         for rule in rules(options) {
             // Between any two rules the net is a whole one.
-            if options.limits.check().is_err() {
+            if net.is_over() {
                 break;
             }
             changed |= rule(&mut net);

@@ -18,6 +18,9 @@ const MANY: usize = 2000;
 pub(super) fn remove_implied(net: &mut WorkingNet) -> bool {
     let mut removed = Vec::new();
     for place in net.living_places() {
+        if net.is_over() {
+            break;
+        }
         if is_implied(net, place) {
             net.drop_places(&[place]);
             removed.push(place);

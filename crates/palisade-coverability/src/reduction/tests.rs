@@ -3,6 +3,7 @@
 
 use super::*;
 use palisade_evidence::{Invariant, NetCertificate, NetRun, OmegaMarking, Refutation, WeightedTrap};
+use palisade_model::limits::{Budget, Limits, StopReason};
 use palisade_model::net::{Arcs, Count, Net, OmegaCount, PlaceId, Query, Target, TransitionId};
 use palisade_verify::{check_net_certificate, check_net_run};
 use std::collections::{BTreeSet, VecDeque};
@@ -204,7 +205,8 @@ fn answers_runs_and_certificates() {
             match found {
                 Ok(run) => {
                     runs += 1;
-                    let back = reduced.back.run(&run).unwrap_or_else(|| panic!("{}", context()));
+                    let back = taken_back(reduced.back.run(&run, &Budget::default()))
+                        .unwrap_or_else(|| panic!("{}", context()));
                     check_net_run(&problem, &back)
                         .unwrap_or_else(|error| panic!("{error}\n{run:?} {back:?} {}", context()));
                 }
@@ -213,7 +215,8 @@ fn answers_runs_and_certificates() {
                     for certificate in [NetCertificate::Downward { markings }, backward(&reduced.problem)] {
                         check_net_certificate(&reduced.problem, &certificate)
                             .unwrap_or_else(|error| panic!("{error}\n{certificate:?} {}", context()));
-                        let back = reduced.back.certificate(&certificate).unwrap_or_else(|| panic!("{}", context()));
+                        let back = taken_back(reduced.back.certificate(&certificate, &Budget::default()))
+                            .unwrap_or_else(|| panic!("{}", context()));
                         check_net_certificate(&problem, &back)
                             .unwrap_or_else(|error| panic!("{error}\n{certificate:?}\n{back:?}\n{}", context()));
                     }
@@ -248,7 +251,7 @@ fn separators() {
                     if check_net_certificate(&reduced.problem, &certificate).is_err() {
                         continue;
                     }
-                    let Some(back) = reduced.back.certificate(&certificate) else {
+                    let Some(back) = taken_back(reduced.back.certificate(&certificate, &Budget::default())) else {
                         assert!(with_traps && !options.keep_losses, "case {case}");
                         continue;
                     };
@@ -282,6 +285,11 @@ fn refutation(random: &mut Random, places: usize) -> Refutation {
     Refutation { weights, traps }
 }
 
+/// What was taken back without limits.
+fn taken_back<T>(result: Result<Option<T>, StopReason>) -> Option<T> {
+    result.expect("there are no limits")
+}
+
 #[test]
 fn huge_counts_stay_exact() {
     let mut net = Net::default();
@@ -297,6 +305,70 @@ fn huge_counts_stay_exact() {
     let reduced = reduce(&problem, &ReductionOptions::default());
     assert!(reduced.problem.net.places.len() < 3);
     let firings = reduced.problem.net.transition_ids().map(|(id, _)| (id.into(), huge.clone())).collect();
-    let back = reduced.back.run(&NetRun { initial_choice: Vec::new(), firings }).unwrap();
+    let back =
+        taken_back(reduced.back.run(&NetRun { initial_choice: Vec::new(), firings }, &Budget::default())).unwrap();
     check_net_run(&problem, &back).unwrap();
+}
+
+/// Tokens that go from `many` over a place that is agglomerated to one of these places.
+fn over_a_place(goals: usize) -> Reduced {
+    let mut net = Net::default();
+    let zero = OmegaCount::Finite(Count::ZERO);
+    let many = net.add_place("many", OmegaCount::Finite(Count::from(1 << 40)));
+    let between = net.add_place("between", zero.clone());
+    net.add_transition("in", vec![(many, Count::ONE)], vec![(between, Count::ONE)]);
+    // A place that a target asks for stays.
+    let mut demands = vec![(many, Count::ONE)];
+    for index in 0..goals {
+        let goal = net.add_place(format!("goal{index}"), zero.clone());
+        net.add_transition(format!("out{index}"), vec![(between, Count::ONE)], vec![(goal, Count::ONE)]);
+        demands.push((goal, Count::from(1 << 40)));
+    }
+    let reduced =
+        reduce(&Problem { net, query: Query { targets: vec![Target::new(demands)] } }, &ReductionOptions::default());
+    assert!(reduced.problem.net.place_named("between").is_none());
+    reduced
+}
+
+/// Each phase of taking evidence back ends with its budget, and with an interruption.
+#[test]
+fn taking_back_keeps_to_its_budget() {
+    let much = |reduced: &Reduced| -> Vec<(PlaceId, OmegaCount)> {
+        reduced.problem.net.place_ids().map(|place| (place, OmegaCount::Finite(Count::from(1 << 40)))).collect()
+    };
+    let tokens = |marking: Vec<(PlaceId, OmegaCount)>| -> Vec<(PlaceId, Count)> {
+        marking.into_iter().map(|(place, _)| (place, Count::from(1 << 40))).collect()
+    };
+    let small = Budget::default().with_work(10_000);
+    let flag = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true));
+    let interrupted = Budget::within(&Limits::none().with_interrupt(flag));
+    for (budget, reason) in [(small, StopReason::Budget), (interrupted, StopReason::Interrupted)] {
+        for goals in [1, 2] {
+            // One place takes the tokens, or either of two may: both ways to lower markings.
+            let reduced = over_a_place(goals);
+            let lowered = NetCertificate::Downward { markings: vec![much(&reduced)] };
+            assert_eq!(reduced.back.certificate(&lowered, &budget), Err(reason), "{goals}");
+            let basis = vec![tokens(much(&reduced))];
+            let raised = NetCertificate::Upward { basis, invariant: Invariant::default() };
+            assert_eq!(reduced.back.certificate(&raised, &budget), Err(reason), "{goals}");
+            let ids: Vec<TransitionId> = reduced.problem.net.transition_ids().map(|(id, _)| id).collect();
+            let firings = (0..100_000).map(|step| (ids[step % ids.len()].into(), Count::ONE)).collect();
+            let run = NetRun { initial_choice: Vec::new(), firings };
+            assert_eq!(reduced.back.run(&run, &budget), Err(reason), "{goals}");
+        }
+    }
+}
+
+/// A reduction that is stopped leaves a whole net.
+#[test]
+fn a_reduction_that_is_stopped_leaves_the_net_as_it_is() {
+    let flag = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(true));
+    let limits = Limits::none().with_interrupt(flag);
+    let mut random = Random(5);
+    for _ in 0..100 {
+        let problem = random.problem();
+        let reduced = reduce(&problem, &ReductionOptions { limits: limits.clone(), ..ReductionOptions::default() });
+        assert_eq!(reduced.problem.net.places.len(), problem.net.places.len());
+        assert_eq!(reduced.problem.net.transitions.len(), problem.net.transitions.len());
+    }
 }

@@ -37,6 +37,9 @@ fn needing_more(net: &WorkingNet) -> Vec<MoveId> {
     }
     let mut outdone = Vec::new();
     for group in by_effect.into_values().filter(|group| group.len() > 1) {
+        if net.is_over() {
+            break;
+        }
         for (position, id) in group.iter().enumerate() {
             let own = &net.at(*id).pre;
             let better = |(other_position, other): (usize, &MoveId)| {
@@ -59,7 +62,10 @@ const MANY: usize = 64;
 fn strictly_outdone(net: &mut WorkingNet, mut dead: Vec<bool>) -> Vec<MoveId> {
     let living: Vec<MoveId> = net.living().map(|(id, _)| id).filter(|id| !dead[*id as usize]).collect();
     let mut outdone = Vec::new();
-    for id in living {
+    for (number, id) in living.into_iter().enumerate() {
+        if number % MANY == 0 && net.is_over() {
+            break;
+        }
         let gained: Vec<PlaceId> = net
             .at(id)
             .post

@@ -3,6 +3,7 @@
 use super::arcs::weight;
 use super::back::Back;
 use super::log::{MoveId, Origin, Removal, Start};
+use palisade_model::limits::Limits;
 use palisade_model::net::{Arcs, Count, Net, OmegaCount, PlaceId, Problem, Query, Target, TransitionId};
 
 /// A transition of the working net.
@@ -26,6 +27,8 @@ impl Move {
 
 /// The net while it is reduced. Invariant: living transitions have arcs to living places only.
 pub(super) struct WorkingNet {
+    /// When to stop. Rules that take long ask between two steps, where the net is a whole one.
+    limits: Limits,
     /// Whether a place is still there.
     pub(super) alive: Vec<bool>,
     /// The initial marking.
@@ -50,9 +53,10 @@ pub(super) struct WorkingNet {
 
 impl WorkingNet {
     /// The whole problem.
-    pub(super) fn new(problem: &Problem) -> Self {
+    pub(super) fn new(problem: &Problem, limits: &Limits) -> Self {
         let places = problem.net.places.len();
         let mut net = Self {
+            limits: limits.clone(),
             alive: vec![true; places],
             initial: problem.net.initial.clone(),
             moves: Vec::with_capacity(problem.net.transitions.len()),
@@ -68,6 +72,11 @@ impl WorkingNet {
             net.add(transition.pre.clone(), transition.post.clone(), Origin::Original(id));
         }
         net
+    }
+
+    /// Whether a limit is reached.
+    pub(super) fn is_over(&self) -> bool {
+        self.limits.check().is_err()
     }
 
     /// Adds a transition.

@@ -13,10 +13,10 @@ const TOLERANCE: f64 = 1e-7;
 const LARGEST_COMMON: i64 = 1 << 40;
 
 /// Weights by place and multipliers, as integers.
-pub(super) type Integers = (Vec<(u32, BigInt)>, Vec<BigInt>);
+pub(in super::super) type Integers = (Vec<(u32, BigInt)>, Vec<BigInt>);
 
 /// Weights and multipliers scaled to integers, when they are close to fractions with a small common denominator.
-pub(super) fn to_integers(weights: &[(u32, f64)], multipliers: &[f64]) -> Option<Integers> {
+pub(in super::super) fn to_integers(weights: &[(u32, f64)], multipliers: &[f64]) -> Option<Integers> {
     let values: Vec<f64> = weights.iter().map(|(_, value)| *value).chain(multipliers.iter().copied()).collect();
     let fractions: Vec<(i64, i64)> = values.iter().map(|value| fraction(*value)).collect::<Option<_>>()?;
     let mut common: i64 = 1;

@@ -18,9 +18,10 @@ mod marking;
 mod program;
 mod solved;
 
-use self::exact::to_integers;
+pub(super) use self::exact::to_integers;
 pub(super) use self::marking::optimize;
 use self::program::Program;
+pub(super) use self::solved::{Row, Solved};
 use super::compact::CompactNet;
 use super::engine::{Method, Prepared};
 use super::number::{Number, Stop};

@@ -12,10 +12,10 @@ use std::time::Duration;
 pub(super) const FIRST_SLICE: f64 = 0.1;
 
 /// The coefficients of a constraint by column, each column once.
-pub(super) type Row = Vec<(usize, f64)>;
+pub(in super::super) type Row = Vec<(usize, f64)>;
 
 /// A program of nonnegative variables, with its optimum.
-pub(super) struct Solved {
+pub(in super::super) struct Solved {
     variables: Vec<Variable>,
     constraints: usize,
     solution: Solution,
@@ -23,7 +23,7 @@ pub(super) struct Solved {
 
 impl Solved {
     /// The least cost at which `demand` comes to at least 1 and each of `rows` to at most 0; nothing where they exclude each other.
-    pub(super) fn new(
+    pub(in super::super) fn new(
         costs: impl Iterator<Item = f64>,
         demand: Row,
         rows: impl Iterator<Item = Row>,
@@ -44,7 +44,7 @@ impl Solved {
     }
 
     /// The same program with one more row.
-    pub(super) fn with(self, row: Row, context: &Context) -> Result<Option<Self>, Stop> {
+    pub(in super::super) fn with(self, row: Row, context: &Context) -> Result<Option<Self>, Stop> {
         context.check()?;
         let pivots = self.pivots();
         let Self { variables, constraints, solution } = self;
@@ -87,12 +87,12 @@ impl Solved {
     }
 
     /// How many pivots the program has taken.
-    pub(super) fn pivots(&self) -> u64 {
+    pub(in super::super) fn pivots(&self) -> u64 {
         self.solution.stats().lp_iterations
     }
 
     /// The value of a column in the optimum.
-    pub(super) fn value(&self, column: usize) -> f64 {
+    pub(in super::super) fn value(&self, column: usize) -> f64 {
         self.solution.var_value(self.variables[column])
     }
 }

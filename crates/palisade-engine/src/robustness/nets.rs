@@ -114,7 +114,7 @@ impl Question<'_> {
         let (outcome, nodes) = self.turned.explore(&self.budget(round));
         let (markings, work) = (nodes as u64, nodes as u64 * WORK_PER_NODE);
         let statistics = Statistics { markings, work, ..Statistics::default() };
-        answered(coverability::Answer { outcome, strategy: "turns", statistics })
+        answered(coverability::Answer { outcome, strategy: "turns", statistics, without_evidence: None })
     }
 
     /// The strategies for all nets, after the work of the exploration before.
@@ -147,7 +147,7 @@ fn solve_up_to_turns(net: &AttackNet<'_>, symmetry: Option<Symmetry>, budget: &B
             let reason = if let Halt::Stopped(reason) = halt { reason } else { StopReason::Inconclusive };
             let work = budget.work.map_or(0, |nodes| nodes.saturating_mul(2 * WORK_PER_NODE));
             let statistics = Statistics { work, ..Statistics::default() };
-            coverability::Answer { outcome: Outcome::Unknown(reason), strategy: "auto", statistics }
+            coverability::Answer { statistics, ..coverability::Answer::none(reason, "auto") }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Certificates on the way back, step by step from the last to the first.
 
 use super::super::log::{Agglomerated, Removal, Worth};
-use super::Back;
+use super::{Back, Meter};
 use num_bigint::BigInt;
 use num_traits::Zero;
 use palisade_evidence::{
@@ -9,19 +9,21 @@ use palisade_evidence::{
 };
 use palisade_model::net::{Arcs, Count, OmegaCount, PlaceId};
 use palisade_model::ordered;
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 /// The way back gives up certificates of more markings than this.
 const MOST_MARKINGS: usize = 1_000_000;
 
-pub(super) fn map(back: &Back, certificate: &NetCertificate) -> Option<NetCertificate> {
+pub(super) fn map(back: &Back, certificate: &NetCertificate, meter: &Meter<'_>) -> Option<NetCertificate> {
     let mut certificate = rename(back, certificate)?;
     for step in back.log.iter().rev() {
+        meter.count(0)?;
         match step {
             Removal::Empty(places) => empty(&mut certificate, places),
-            Removal::Free(places) => free(&mut certificate, places),
-            Removal::Losses(losses) => check_losses(&mut certificate, losses)?,
-            Removal::Agglomerated(merged) => agglomerated(&mut certificate, merged)?,
+            Removal::Free(places) => free(&mut certificate, places, meter)?,
+            Removal::Losses(losses) => check_losses(&mut certificate, losses, meter)?,
+            Removal::Agglomerated(merged) => agglomerated(&mut certificate, merged, meter)?,
         }
     }
     if let NetCertificate::Separator { refutations, .. } = &mut certificate {
@@ -91,20 +93,33 @@ fn empty(certificate: &mut NetCertificate, places: &[PlaceId]) {
     }
 }
 
-fn free(certificate: &mut NetCertificate, places: &[PlaceId]) {
-    let NetCertificate::Downward { markings } = certificate else { return };
+fn free(certificate: &mut NetCertificate, places: &[PlaceId], meter: &Meter<'_>) -> Option<()> {
+    let NetCertificate::Downward { markings } = certificate else { return Some(()) };
     let mut sorted = places.to_vec();
     sorted.sort_unstable();
     for marking in markings {
-        marking.extend(sorted.iter().map(|place| (*place, OmegaCount::Omega)));
-        // Two sorted runs, which the standard sort merges.
-        marking.sort_by_key(|(place, _)| *place);
+        meter.count(marking.len() + sorted.len())?;
+        let mut merged = Vec::with_capacity(marking.len() + sorted.len());
+        let mut own = std::mem::take(marking).into_iter().peekable();
+        for place in &sorted {
+            while let Some(entry) = own.next_if(|(other, _)| other < place) {
+                merged.push(entry);
+            }
+            merged.push((*place, OmegaCount::Omega));
+        }
+        merged.extend(own);
+        *marking = merged;
     }
+    Some(())
 }
 
 /// Whether no trap can be emptied by the transitions that went; inequalities with a negative weight, which refute
 /// nothing but might not hold for them, are dropped.
-fn check_losses(certificate: &mut NetCertificate, losses: &[(Vec<PlaceId>, Vec<PlaceId>)]) -> Option<()> {
+fn check_losses(
+    certificate: &mut NetCertificate,
+    losses: &[(Vec<PlaceId>, Vec<PlaceId>)],
+    meter: &Meter<'_>,
+) -> Option<()> {
     let Some((siphon, refutations)) = linear(certificate) else { return Some(()) };
     for refutation in refutations {
         let negative =
@@ -113,6 +128,7 @@ fn check_losses(certificate: &mut NetCertificate, losses: &[(Vec<PlaceId>, Vec<P
             *refutation = Refutation::default();
         }
         for trap in &refutation.traps {
+            meter.count(losses.len())?;
             let meets = |places: &[PlaceId]| places.iter().any(|place| trap.places.binary_search(place).is_ok());
             let dead = |pre: &[PlaceId]| pre.iter().any(|place| siphon.binary_search(place).is_ok());
             if losses.iter().any(|(pre, post)| meets(pre) && !meets(post) && !dead(pre)) {
@@ -123,7 +139,7 @@ fn check_losses(certificate: &mut NetCertificate, losses: &[(Vec<PlaceId>, Vec<P
     Some(())
 }
 
-fn agglomerated(certificate: &mut NetCertificate, merged: &Agglomerated) -> Option<()> {
+fn agglomerated(certificate: &mut NetCertificate, merged: &Agglomerated, meter: &Meter<'_>) -> Option<()> {
     let worths: &[Arcs] = match &merged.tokens {
         Worth::Put(worths) => worths,
         Worth::Taken(worth) => std::slice::from_ref(worth),
@@ -132,6 +148,7 @@ fn agglomerated(certificate: &mut NetCertificate, merged: &Agglomerated) -> Opti
         let meets =
             |worth: &Arcs, places: &[PlaceId]| worth.iter().any(|(place, _)| places.binary_search(place).is_ok());
         for refutation in refutations {
+            meter.count(worths.len())?;
             let weight = worths.iter().map(|worth| value(worth, &refutation.weights, siphon)).max().unwrap_or_default();
             insert(&mut refutation.weights, merged.place, weight);
             for trap in &mut refutation.traps {
@@ -146,10 +163,10 @@ fn agglomerated(certificate: &mut NetCertificate, merged: &Agglomerated) -> Opti
     }
     match certificate {
         NetCertificate::Downward { markings } => match worths {
-            [worth] => lower_one(markings, merged.place, worth),
-            _ => lower_all(markings, merged.place, worths)?,
+            [worth] => lower_one(markings, merged.place, worth, meter)?,
+            _ => lower_all(markings, merged.place, worths, meter)?,
         },
-        NetCertificate::Upward { basis, .. } => raise(basis, merged.place, worths)?,
+        NetCertificate::Upward { basis, .. } => raise(basis, merged.place, worths, meter)?,
         NetCertificate::Separator { .. } => {}
     }
     let size = match certificate {
@@ -184,9 +201,10 @@ fn insert_place(places: &mut Vec<PlaceId>, place: PlaceId) {
 }
 
 /// For each marking, the markings with `k` tokens on the place and `k` times its worth less elsewhere.
-fn lower_one(markings: &mut Vec<OmegaMarking>, place: PlaceId, worth: &Arcs) {
+fn lower_one(markings: &mut Vec<OmegaMarking>, place: PlaceId, worth: &Arcs, meter: &Meter<'_>) -> Option<()> {
     let mut lowered = Vec::new();
     for marking in markings.iter_mut() {
+        meter.count(marking.len())?;
         if worth.iter().all(|(other, _)| at(marking, *other) == Some(&OmegaCount::Omega)) {
             put(marking, place, OmegaCount::Omega);
             continue;
@@ -194,21 +212,23 @@ fn lower_one(markings: &mut Vec<OmegaMarking>, place: PlaceId, worth: &Arcs) {
         let mut tokens = Count::ZERO;
         let mut current = marking.clone();
         while let Some(less) = minus(&current, worth) {
+            meter.count(less.len())?;
             tokens = tokens.plus(&Count::ONE);
             let mut with_tokens = less.clone();
             put(&mut with_tokens, place, OmegaCount::Finite(tokens.clone()));
             lowered.push(with_tokens);
             current = less;
             if lowered.len() > MOST_MARKINGS {
-                break;
+                return None;
             }
         }
     }
     markings.extend(lowered);
+    Some(())
 }
 
 /// With a choice of worths, `k` tokens are allowed where every choice keeps the rest in the set.
-fn lower_all(markings: &mut Vec<OmegaMarking>, place: PlaceId, worths: &[Arcs]) -> Option<()> {
+fn lower_all(markings: &mut Vec<OmegaMarking>, place: PlaceId, worths: &[Arcs], meter: &Meter<'_>) -> Option<()> {
     /// Pairs of markings to be compared in one round.
     const MOST_PAIRS: usize = 4_000_000;
     let mut allowed: Vec<OmegaMarking> = markings.clone();
@@ -219,14 +239,23 @@ fn lower_all(markings: &mut Vec<OmegaMarking>, place: PlaceId, worths: &[Arcs]) 
     loop {
         let mut next: Option<Vec<OmegaMarking>> = None;
         for worth in worths {
-            let less: Vec<OmegaMarking> = allowed.iter().filter_map(|marking| minus(marking, worth)).collect();
+            let mut less: Vec<OmegaMarking> = Vec::new();
+            for marking in &allowed {
+                meter.count(marking.len())?;
+                less.extend(minus(marking, worth));
+            }
             next = Some(match next {
-                None => maximal(less),
+                None => maximal(less, meter)?,
                 Some(before) => {
                     if before.len().saturating_mul(less.len()) > MOST_PAIRS {
                         return None;
                     }
-                    maximal(before.iter().flat_map(|one| less.iter().map(|other| minimum(one, other))).collect())
+                    let mut both = Vec::new();
+                    for (one, other) in before.iter().flat_map(|one| less.iter().map(move |other| (one, other))) {
+                        meter.count(one.len())?;
+                        both.push(minimum(one, other));
+                    }
+                    maximal(both, meter)?
                 }
             });
         }
@@ -254,16 +283,39 @@ fn lower_all(markings: &mut Vec<OmegaMarking>, place: PlaceId, worths: &[Arcs]) 
 }
 
 /// The markings that are not below others, sorted.
-fn maximal(mut markings: Vec<OmegaMarking>) -> Vec<OmegaMarking> {
+fn maximal(mut markings: Vec<OmegaMarking>, meter: &Meter<'_>) -> Option<Vec<OmegaMarking>> {
     ordered::sort_by(&mut markings, OmegaMarking::cmp);
     markings.dedup();
     let below = |smaller: &OmegaMarking, larger: &OmegaMarking| {
-        smaller != larger && smaller.iter().all(|(place, count)| at(larger, *place).is_some_and(|upper| count <= upper))
+        smaller.len() <= larger.len()
+            && smaller.iter().all(|(place, count)| at(larger, *place).is_some_and(|upper| count <= upper))
     };
-    let kept: Vec<bool> = markings.iter().map(|marking| !markings.iter().any(|other| below(marking, other))).collect();
-    let mut kept = kept.into_iter();
-    markings.retain(|_| kept.next().expect("one flag for each"));
-    markings
+    // Only a longer marking, or one of the same length, can be above another.
+    let mut longest_first: Vec<usize> = (0..markings.len()).collect();
+    ordered::sort_by_key(&mut longest_first, |index| Reverse(markings[*index].len()));
+    let mut kept: Vec<usize> = Vec::new();
+    let mut start = 0;
+    while start < longest_first.len() {
+        let length = markings[longest_first[start]].len();
+        let group: Vec<usize> =
+            longest_first[start..].iter().copied().take_while(|index| markings[*index].len() == length).collect();
+        start += group.len();
+        let longer = kept.len();
+        for index in &group {
+            meter.count(longer + group.len())?;
+            let own = &markings[*index];
+            let is_outdone = kept[..longer].iter().any(|other| below(own, &markings[*other]))
+                || group.iter().any(|other| other != index && below(own, &markings[*other]));
+            if !is_outdone {
+                kept.push(*index);
+            }
+        }
+    }
+    let mut is_kept = vec![false; markings.len()];
+    kept.iter().for_each(|index| is_kept[*index] = true);
+    let mut flags = is_kept.into_iter();
+    markings.retain(|_| flags.next().expect("one flag for each"));
+    Some(markings)
 }
 
 fn minimum(one: &OmegaMarking, other: &OmegaMarking) -> OmegaMarking {
@@ -271,11 +323,12 @@ fn minimum(one: &OmegaMarking, other: &OmegaMarking) -> OmegaMarking {
 }
 
 /// Basis markings with tokens on the place in exchange for their worth elsewhere.
-fn raise(basis: &mut Vec<TokenMarking>, place: PlaceId, worths: &[Arcs]) -> Option<()> {
+fn raise(basis: &mut Vec<TokenMarking>, place: PlaceId, worths: &[Arcs], meter: &Meter<'_>) -> Option<()> {
     let mut found: BTreeSet<TokenMarking> = BTreeSet::new();
     let mut pending: Vec<TokenMarking> = basis.clone();
     while let Some(marking) = pending.pop() {
         for worth in worths {
+            meter.count(marking.len())?;
             if !worth.iter().any(|(other, _)| at(&marking, *other).is_some()) {
                 continue;
             }

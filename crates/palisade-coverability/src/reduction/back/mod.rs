@@ -1,10 +1,13 @@
 //! The way back: evidence on the smaller net becomes evidence on the original one.
 
 mod certificate;
+mod meter;
 mod run;
 
 use super::log::{MoveId, Origin, Removal, Start};
+use meter::Meter;
 use palisade_evidence::{NetCertificate, NetRun};
+use palisade_model::limits::{Budget, StopReason};
 use palisade_model::net::{PlaceId, Problem};
 
 /// The way back from a reduced problem to the original one.
@@ -28,13 +31,29 @@ pub struct Back {
 
 impl Back {
     /// The run of the original net that a run of the reduced net stands for. Nothing when the given run is none.
-    pub fn run(&self, run: &NetRun) -> Option<NetRun> {
-        run::map(self, run)
+    ///
+    /// # Errors
+    ///
+    /// When the budget ends first. Its work counts arcs.
+    pub fn run(&self, run: &NetRun, budget: &Budget) -> Result<Option<NetRun>, StopReason> {
+        let meter = Meter::new(budget);
+        let mapped = run::map(self, run, &meter);
+        meter.finish(mapped)
     }
 
     /// The certificate of the original net that a certificate of the reduced net stands for. Nothing when it reasons
     /// with a trap that only holds without the transitions that were left out, or when it would grow too large.
-    pub fn certificate(&self, certificate: &NetCertificate) -> Option<NetCertificate> {
-        certificate::map(self, certificate)
+    ///
+    /// # Errors
+    ///
+    /// When the budget ends first. Its work counts entries of markings.
+    pub fn certificate(
+        &self,
+        certificate: &NetCertificate,
+        budget: &Budget,
+    ) -> Result<Option<NetCertificate>, StopReason> {
+        let meter = Meter::new(budget);
+        let mapped = certificate::map(self, certificate, &meter);
+        meter.finish(mapped)
     }
 }

@@ -6,7 +6,7 @@
 
 use super::super::arcs::weight;
 use super::super::log::{MoveId, Origin, Start};
-use super::Back;
+use super::{Back, Meter};
 use crate::run::change_of;
 use num_bigint::{BigInt, BigUint};
 use num_integer::Integer;
@@ -34,10 +34,10 @@ enum BenchStep {
     Sequence(Vec<(BenchStep, BigUint)>),
 }
 
-pub(super) fn map(back: &Back, run: &NetRun) -> Option<NetRun> {
+pub(super) fn map(back: &Back, run: &NetRun, meter: &Meter<'_>) -> Option<NetRun> {
     let main = on_bench(back, &run.firings)?;
-    let fillings = fillings(back, &main);
-    let mut speller = Speller::new(back);
+    let fillings = fillings(back, &main, meter)?;
+    let mut speller = Speller::new(back, meter);
     for (start, needed) in back.starts.iter().zip(fillings) {
         match start {
             Start::Choose(place) => speller.unbounded[place.index()] = true,
@@ -55,7 +55,7 @@ pub(super) fn map(back: &Back, run: &NetRun) -> Option<NetRun> {
     for (step, times) in &main {
         match step {
             BenchStep::Fire(id) => speller.spell(*id, times)?,
-            BenchStep::Sequence(steps) => speller.repeat(written_once(back, steps, 0)?, times)?,
+            BenchStep::Sequence(steps) => speller.repeat(written_once(back, steps, 0, meter)?, times)?,
         }
     }
     let word = speller.word;
@@ -77,9 +77,10 @@ fn on_bench(back: &Back, steps: &[(RunStep, Count)]) -> Option<Vec<(BenchStep, B
 }
 
 /// Steps of the working net one after the other as steps of the original net, every sequence completed before the next.
-fn written_once(back: &Back, steps: &[(BenchStep, BigUint)], depth: usize) -> Option<Word> {
+fn written_once(back: &Back, steps: &[(BenchStep, BigUint)], depth: usize, meter: &Meter<'_>) -> Option<Word> {
     let mut word = Word::new();
     for (step, times) in steps.iter().filter(|(_, times)| !times.is_zero()) {
+        meter.count(1)?;
         let mut own = match step {
             BenchStep::Fire(id) => match &back.origins[*id as usize] {
                 Origin::Original(original) => {
@@ -88,10 +89,10 @@ fn written_once(back: &Back, steps: &[(BenchStep, BigUint)], depth: usize) -> Op
                 }
                 Origin::Sequence { first, second } => {
                     let parts = [first, second].map(|(id, times)| (BenchStep::Fire(*id), times.to_big()));
-                    written_once(back, &parts, depth + 1)?
+                    written_once(back, &parts, depth + 1, meter)?
                 }
             },
-            BenchStep::Sequence(steps) => written_once(back, steps, depth + 1)?,
+            BenchStep::Sequence(steps) => written_once(back, steps, depth + 1, meter)?,
         };
         if times.is_one() {
             word.append(&mut own);
@@ -106,14 +107,14 @@ fn written_once(back: &Back, steps: &[(BenchStep, BigUint)], depth: usize) -> Op
 }
 
 /// For each start, how many tokens its place needs, if it fills one.
-fn fillings(back: &Back, main: &[(BenchStep, BigUint)]) -> Vec<BigUint> {
+fn fillings(back: &Back, main: &[(BenchStep, BigUint)], meter: &Meter<'_>) -> Option<Vec<BigUint>> {
     let net = &back.original.net;
     let mut needs =
         Needs { lost: vec![BigUint::zero(); net.places.len()], looked_at: vec![Count::ZERO; net.places.len()] };
     for (place, count) in back.original.query.targets.iter().flat_map(|target| &target.demands) {
         needs.look_at(*place, count);
     }
-    needs.add_all(back, main, &BigUint::one());
+    needs.add_all(back, main, &BigUint::one(), meter)?;
     let mut fillings = vec![BigUint::zero(); back.starts.len()];
     for (start, filling) in back.starts.iter().zip(&mut fillings).rev() {
         match start {
@@ -122,13 +123,13 @@ fn fillings(back: &Back, main: &[(BenchStep, BigUint)]) -> Vec<BigUint> {
                 *filling = &needs.lost[place.index()] + needs.looked_at[place.index()].to_big();
                 let times = filling.div_ceil(&gained.to_big());
                 if !times.is_zero() {
-                    needs.add(back, *pump, &times);
+                    needs.add(back, *pump, &times, meter)?;
                 }
             }
-            Start::Expel(id, times) => needs.add(back, *id, &times.to_big()),
+            Start::Expel(id, times) => needs.add(back, *id, &times.to_big(), meter)?,
         }
     }
-    fillings
+    Some(fillings)
 }
 
 /// What firings need on each place at most, in whatever order they come.
@@ -147,17 +148,24 @@ impl Needs {
         }
     }
 
-    fn add_all(&mut self, back: &Back, steps: &[(BenchStep, BigUint)], repetitions: &BigUint) {
+    fn add_all(
+        &mut self,
+        back: &Back,
+        steps: &[(BenchStep, BigUint)],
+        repetitions: &BigUint,
+        meter: &Meter<'_>,
+    ) -> Option<()> {
         for (step, times) in steps {
             match step {
-                BenchStep::Fire(id) => self.add(back, *id, &(times * repetitions)),
-                BenchStep::Sequence(steps) => self.add_all(back, steps, &(times * repetitions)),
+                BenchStep::Fire(id) => self.add(back, *id, &(times * repetitions), meter)?,
+                BenchStep::Sequence(steps) => self.add_all(back, steps, &(times * repetitions), meter)?,
             }
         }
+        Some(())
     }
 
-    fn add(&mut self, back: &Back, id: MoveId, times: &BigUint) {
-        for (original, times) in letters(back, id, times) {
+    fn add(&mut self, back: &Back, id: MoveId, times: &BigUint, meter: &Meter<'_>) -> Option<()> {
+        for (original, times) in letters(back, id, times, meter)? {
             let transition = &back.original.net.transitions[original.index()];
             for (place, taken) in &transition.pre {
                 self.look_at(*place, taken);
@@ -165,14 +173,16 @@ impl Needs {
                 self.lost[place.index()] += lost.to_big() * &times;
             }
         }
+        Some(())
     }
 }
 
 /// The original transitions of a transition of the working net, fired so many times, in some order.
-fn letters(back: &Back, id: MoveId, times: &BigUint) -> Letters {
+fn letters(back: &Back, id: MoveId, times: &BigUint, meter: &Meter<'_>) -> Option<Letters> {
     let mut letters = Letters::new();
     let mut pending = vec![(id, times.clone())];
     while let Some((id, times)) = pending.pop() {
+        meter.count(1)?;
         match &back.origins[id as usize] {
             Origin::Original(original) => letters.push((*original, times)),
             Origin::Sequence { first, second } => {
@@ -182,7 +192,7 @@ fn letters(back: &Back, id: MoveId, times: &BigUint) -> Letters {
         }
     }
     letters.retain(|(_, times)| !times.is_zero());
-    letters
+    Some(letters)
 }
 
 /// The least tokens that the places which are initially ω need for the word and for the targets after it.
@@ -219,10 +229,11 @@ struct Speller<'a> {
     unbounded: Vec<bool>,
     marking: Vec<BigUint>,
     word: Word,
+    meter: &'a Meter<'a>,
 }
 
 impl<'a> Speller<'a> {
-    fn new(back: &'a Back) -> Self {
+    fn new(back: &'a Back, meter: &'a Meter<'a>) -> Self {
         let initial = &back.original.net.initial;
         let finite = |count: &OmegaCount| match count {
             OmegaCount::Finite(count) => count.to_big(),
@@ -233,6 +244,7 @@ impl<'a> Speller<'a> {
             unbounded: vec![false; initial.len()],
             marking: initial.iter().map(finite).collect(),
             word: Word::new(),
+            meter,
         }
     }
 
@@ -245,9 +257,9 @@ impl<'a> Speller<'a> {
             Origin::Sequence { first, second } => {
                 let mut left = times.clone();
                 while !left.is_zero() {
-                    let portion = self.portion(id, &left);
+                    let portion = self.portion(id, &left)?;
                     if &left / &portion > BigUint::from(MOST_PORTIONS) {
-                        let once = written_once(back, &[(BenchStep::Fire(id), BigUint::one())], 0)?;
+                        let once = written_once(back, &[(BenchStep::Fire(id), BigUint::one())], 0, self.meter)?;
                         return self.repeat(once, &left);
                     }
                     self.spell(first.0, &(&portion * first.1.to_big()))?;
@@ -263,12 +275,12 @@ impl<'a> Speller<'a> {
 
     /// How often a sequence can fire with all firings of each part in a row; at least once, as once is possible if the
     /// run is one. What one sequence needs on a place so many sequences need so many times.
-    fn portion(&self, id: MoveId, wanted: &BigUint) -> BigUint {
+    fn portion(&self, id: MoveId, wanted: &BigUint) -> Option<BigUint> {
         if wanted.is_one() {
-            return BigUint::one();
+            return Some(BigUint::one());
         }
         let mut balance: BTreeMap<PlaceId, (BigInt, BigInt)> = BTreeMap::new();
-        for (original, times) in letters(self.back, id, &BigUint::one()) {
+        for (original, times) in letters(self.back, id, &BigUint::one(), self.meter)? {
             let transition = &self.back.original.net.transitions[original.index()];
             for (place, count) in &transition.pre {
                 let (held, least) = balance.entry(*place).or_default();
@@ -287,7 +299,7 @@ impl<'a> Speller<'a> {
                 portion = portion.min(&self.marking[place.index()] / least.magnitude());
             }
         }
-        portion.max(BigUint::one())
+        Some(portion.max(BigUint::one()))
     }
 
     /// Fires a sequence so many times, if it can be.
@@ -315,6 +327,7 @@ impl<'a> Speller<'a> {
             return Some(());
         }
         let transition = self.back.original.net.transitions.get(id.index())?;
+        self.meter.count(transition.pre.len() + transition.post.len())?;
         for (place, required) in requirements(transition, times) {
             if !self.unbounded[place.index()] && self.marking[place.index()] < required {
                 return None;

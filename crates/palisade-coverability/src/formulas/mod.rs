@@ -1,0 +1,344 @@
+//! Reachability of conditions: any monotone combination of linear inequalities on markings, and deadlock.
+//!
+//! Methods take turns under budgets that double, for all conditions about a net together:
+//!
+//! | method | what it does | evidence |
+//! |---|---|---|
+//! | `walk` | walks at random, towards a condition, or as the state equation says | a run |
+//! | `explore` | all markings, breadth first | a run, or the closed set |
+//! | `equation` | state equation with traps, by cases | a tree of contradictions |
+//! | `observed` | coverability in the net with observers | a run, or their bounds and a certificate |
+//!
+//! Nothing here decides by itself: `palisade-verify` checks the evidence with code of its own.
+
+mod equation;
+mod explore;
+mod machine;
+mod observed;
+mod observers;
+#[cfg(test)]
+mod tests;
+mod walk;
+
+use super::slice::Slice;
+use super::{Context, Options, Outcome, Statistics, solve};
+use equation::{Equated, Prover};
+use explore::{Explored, Explorer};
+use machine::Machine;
+use observed::Observed;
+use observers::Observers;
+use palisade_evidence::{NetRun, ObservedProof, ReachCertificate};
+use palisade_model::limits::{Budget, StopReason};
+use palisade_model::net::{Formula, Net, PlaceId, Problem, Query};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use walk::Walker;
+
+/// Whether a marking that satisfies a condition can be reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReachOutcome {
+    /// One can be reached: at the end of this run.
+    Reachable(NetRun),
+    /// None can be reached, and why.
+    Unreachable(ReachCertificate),
+    /// No answer, and why.
+    Unknown(StopReason),
+}
+
+impl ReachOutcome {
+    /// Whether one can be reached, where that is known.
+    pub fn is_reachable(&self) -> Option<bool> {
+        match self {
+            Self::Reachable(_) => Some(true),
+            Self::Unreachable(_) => Some(false),
+            Self::Unknown(_) => None,
+        }
+    }
+}
+
+/// An outcome with the method that found it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReachAnswer {
+    /// What was found.
+    pub outcome: ReachOutcome,
+    /// The name of the method; `auto` when none answered.
+    pub strategy: &'static str,
+    /// The work of all methods so far.
+    pub statistics: Statistics,
+}
+
+/// What each method may use up in the first round: time, or work in deterministic mode.
+const FIRST: (Duration, u64) = (Duration::from_millis(20), 400_000);
+
+/// The least that a method may use up for one condition.
+const LEAST: (Duration, u64) = (Duration::from_millis(4), 100_000);
+
+/// Where there are more markings, the state equation is asked for a shorter proof before all of them are the evidence.
+const LARGE: usize = 20_000;
+
+/// Rounds in which walks alone are left, without limits, before the search gives up.
+const LAST_ROUNDS: usize = 3;
+
+/// Answers questions of reachability about a net. Each answer is handed over as soon as it is there, with the number of its condition.
+pub fn reach_all(net: &Net, goals: &[Formula], options: &Options, mut found: impl FnMut(usize, ReachAnswer)) {
+    let begin = Instant::now();
+    let Some(machine) = Machine::new(net, goals) else {
+        for number in 0..goals.len() {
+            found(number, ReachAnswer::none(StopReason::TooLarge));
+        }
+        return;
+    };
+    let mut search = Search::new(net, goals, &machine, options, begin);
+    let reason = search.run(&mut found);
+    for number in (0..goals.len()).filter(|number| search.open[*number]) {
+        found(number, ReachAnswer { statistics: search.statistics(), ..ReachAnswer::none(reason) });
+    }
+}
+
+/// A run that covers a target, led by a solution of the state equation. Nothing where there is no solution, or the initial marking is not one.
+pub(super) fn led_run(problem: &Problem, context: &Context) -> Result<Option<NetRun>, StopReason> {
+    let net = &problem.net;
+    let goals = [Formula::covers(&problem.query)];
+    let Some(machine) = Machine::new(net, &goals) else { return Ok(None) };
+    let mut observers = Observers::new(&machine);
+    let prover = Prover::new(net, &machine, &mut observers, &Slice::new(problem).siphon());
+    let Equated::Solution(hint) = prover.decide(&goals[0], context)? else { return Ok(None) };
+    let mut found = None;
+    let hints = FxHashMap::from_iter([(0, hint)]);
+    Walker::new(&machine).walk(&mut [true], &hints, context, |_, run| found = Some(run))?;
+    Ok(found)
+}
+
+impl ReachAnswer {
+    /// No answer, and why.
+    pub fn none(reason: StopReason) -> Self {
+        Self { outcome: ReachOutcome::Unknown(reason), strategy: "auto", statistics: Statistics::default() }
+    }
+}
+
+/// What a method may use up.
+#[derive(Clone, Copy)]
+struct Share {
+    time: Duration,
+    work: u64,
+}
+
+impl Share {
+    /// The share of one condition of so many.
+    fn among(self, conditions: usize) -> Self {
+        let conditions = u32::try_from(conditions.max(1)).unwrap_or(u32::MAX);
+        Self { time: (self.time / conditions).max(LEAST.0), work: (self.work / u64::from(conditions)).max(LEAST.1) }
+    }
+}
+
+struct Search<'m> {
+    net: &'m Net,
+    goals: &'m [Formula],
+    machine: &'m Machine,
+    options: &'m Options,
+    begin: Instant,
+    /// Counts the work of all methods.
+    whole: Context,
+    /// The conditions without an answer.
+    open: Vec<bool>,
+    walker: Walker<'m>,
+    explorer: Option<Explorer<'m>>,
+    observers: Observers<'m>,
+    siphon: Vec<PlaceId>,
+    /// How often transitions fire in solutions of the state equation.
+    hints: FxHashMap<usize, Vec<(u32, u64)>>,
+    /// Conditions that the state equation has said all about.
+    is_equated: Vec<bool>,
+    /// Conditions that cannot be asked as questions of coverability.
+    is_unobservable: Vec<bool>,
+}
+
+impl<'m> Search<'m> {
+    fn new(net: &'m Net, goals: &'m [Formula], machine: &'m Machine, options: &'m Options, begin: Instant) -> Self {
+        let problem = Problem { net: net.clone(), query: Query::default() };
+        Self {
+            net,
+            goals,
+            machine,
+            options,
+            begin,
+            whole: Context::default(),
+            open: vec![true; goals.len()],
+            walker: Walker::new(machine),
+            explorer: Some(Explorer::new(machine)),
+            observers: Observers::new(machine),
+            siphon: Slice::new(&problem).siphon(),
+            hints: FxHashMap::default(),
+            is_equated: vec![false; goals.len()],
+            is_unobservable: vec![false; goals.len()],
+        }
+    }
+
+    fn statistics(&self) -> Statistics {
+        self.whole.statistics(self.begin)
+    }
+
+    fn context(&self, share: Share) -> Context {
+        let budget = Budget::within(&self.options.limits);
+        let deterministic = self.options.deterministic;
+        Context::new(if deterministic { budget.with_work(share.work) } else { budget.with_turn(share.time) })
+    }
+
+    fn open(&self) -> Vec<usize> {
+        (0..self.goals.len()).filter(|number| self.open[*number]).collect()
+    }
+
+    /// Runs rounds until all conditions are answered, and otherwise says why not.
+    fn run(&mut self, found: &mut impl FnMut(usize, ReachAnswer)) -> StopReason {
+        let mut share = Share { time: FIRST.0, work: FIRST.1 };
+        let mut last_rounds = 0;
+        loop {
+            match self.round(share, found) {
+                Err(reason) => return reason,
+                Ok(_) if self.open().is_empty() => return StopReason::Inconclusive,
+                Ok(true) => {}
+                Ok(false) if last_rounds == LAST_ROUNDS && !self.options.limits.are_set() => {
+                    return StopReason::Inconclusive;
+                }
+                Ok(false) => last_rounds += 1,
+            }
+            if self.options.work.is_some_and(|most| self.statistics().work >= most) {
+                return StopReason::Budget;
+            }
+            share = Share { time: share.time * 2, work: share.work * 2 };
+        }
+    }
+
+    /// One round; whether another method than walks may still answer.
+    fn round(&mut self, share: Share, found: &mut impl FnMut(usize, ReachAnswer)) -> Result<bool, StopReason> {
+        self.walk(share, found)?;
+        self.explore(share, found)?;
+        self.equate(share, found)?;
+        self.observe(share, found)?;
+        self.options.limits.check()?;
+        let open = self.open();
+        let is_left = |number: &usize| !self.is_equated[*number] || !self.is_unobservable[*number];
+        Ok(self.explorer.is_some() || open.iter().any(is_left))
+    }
+
+    fn walk(&mut self, share: Share, found: &mut impl FnMut(usize, ReachAnswer)) -> Result<(), StopReason> {
+        let context = self.context(share);
+        let mut runs = Vec::new();
+        let walked = self.walker.walk(&mut self.open, &self.hints, &context, |number, run| runs.push((number, run)));
+        self.whole.take_over(&context);
+        self.tell(runs, "walk", found);
+        over_budget(walked)
+    }
+
+    fn explore(&mut self, share: Share, found: &mut impl FnMut(usize, ReachAnswer)) -> Result<(), StopReason> {
+        let Some(mut explorer) = self.explorer.take() else { return Ok(()) };
+        let context = self.context(share);
+        let mut runs = Vec::new();
+        let explored = explorer.go_on(&mut self.open, &context, |number, run| runs.push((number, run)));
+        self.whole.take_over(&context);
+        self.tell(runs, "explore", found);
+        match explored {
+            Ok(Explored::All) => {
+                if explorer.len() > LARGE {
+                    self.equate(share, found)?;
+                }
+                let set = Arc::new(explorer.into_set());
+                for number in self.open().into_iter().filter(|number| self.machine.goals[*number].is_some()) {
+                    let outcome = ReachOutcome::Unreachable(ReachCertificate::Closed(Arc::clone(&set)));
+                    self.answer(number, outcome, "explore", found);
+                }
+            }
+            // Without its markings there may be memory for the other methods.
+            Ok(Explored::TooMany) | Err(StopReason::Memory) => {}
+            Err(StopReason::Budget) => self.explorer = Some(explorer),
+            Err(reason) => return Err(reason),
+        }
+        Ok(())
+    }
+
+    fn equate(&mut self, share: Share, found: &mut impl FnMut(usize, ReachAnswer)) -> Result<(), StopReason> {
+        let open = self.open();
+        let share = share.among(open.len());
+        for number in open.into_iter().filter(|number| !self.is_equated[*number]).collect::<Vec<_>>() {
+            let context = self.context(share);
+            let prover = Prover::new(self.net, self.machine, &mut self.observers, &self.siphon);
+            let equated = prover.decide(&self.goals[number], &context);
+            self.whole.take_over(&context);
+            match equated {
+                Ok(Equated::Refuted(proof)) => {
+                    let outcome = ReachOutcome::Unreachable(ReachCertificate::Linear(proof));
+                    self.answer(number, outcome, "equation", found);
+                }
+                Ok(Equated::Solution(hint)) => {
+                    self.is_equated[number] = true;
+                    self.hints.insert(number, hint);
+                }
+                Err(StopReason::Budget) => {}
+                Err(reason) => return Err(reason),
+            }
+        }
+        Ok(())
+    }
+
+    fn observe(&mut self, share: Share, found: &mut impl FnMut(usize, ReachAnswer)) -> Result<(), StopReason> {
+        let open = self.open();
+        let share = share.among(open.len());
+        for number in open.into_iter().filter(|number| !self.is_unobservable[*number]).collect::<Vec<_>>() {
+            let context = self.context(share);
+            let observed = Observed::new(self.net, &self.goals[number], &mut self.observers, &context);
+            self.whole.take_over(&context);
+            let observed = match observed {
+                Ok(Some(observed)) => observed,
+                Ok(None) => {
+                    self.is_unobservable[number] = true;
+                    continue;
+                }
+                Err(StopReason::Budget) => continue,
+                Err(reason) => return Err(reason),
+            };
+            let mut options = Options { strategy: None, ..self.options.clone() };
+            if options.deterministic {
+                options.work = Some(share.work);
+            } else {
+                options.limits = options.limits.with_timeout(share.time);
+            }
+            let outcome = match solve(&observed.problem, &options).outcome {
+                Outcome::Coverable(run) => ReachOutcome::Reachable(observed.run_of_net(self.net, &run)),
+                Outcome::Uncoverable(certificate) => {
+                    let (observers, shape) = (observed.observers.clone(), observed.shape);
+                    let proof = ObservedProof { observers, shape, certificate };
+                    ReachOutcome::Unreachable(ReachCertificate::Observed(proof))
+                }
+                Outcome::Unknown(_) => continue,
+            };
+            self.answer(number, outcome, "observed", found);
+        }
+        Ok(())
+    }
+
+    fn tell(&mut self, runs: Vec<(usize, NetRun)>, strategy: &'static str, found: &mut impl FnMut(usize, ReachAnswer)) {
+        for (number, run) in runs {
+            self.answer(number, ReachOutcome::Reachable(run), strategy, found);
+        }
+    }
+
+    fn answer(
+        &mut self,
+        number: usize,
+        outcome: ReachOutcome,
+        strategy: &'static str,
+        found: &mut impl FnMut(usize, ReachAnswer),
+    ) {
+        self.open[number] = false;
+        found(number, ReachAnswer { outcome, strategy, statistics: self.statistics() });
+    }
+}
+
+/// A budget that has ended is no reason to stop.
+fn over_budget(result: Result<(), StopReason>) -> Result<(), StopReason> {
+    match result {
+        Err(StopReason::Budget) => Ok(()),
+        result => result,
+    }
+}

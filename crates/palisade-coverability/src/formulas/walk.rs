@@ -1,0 +1,321 @@
+//! Walks: many steps at random, or towards a condition, with all conditions watched on the way.
+//!
+//! Half of the walks take any step. The others draw a few transitions that can fire and take the one that leaves least
+//! missing in a condition, or follow how often the state equation says that transitions fire.
+
+use super::machine::{Goal, Machine};
+use crate::Context;
+use palisade_evidence::{NetRun, RunStep};
+use palisade_model::limits::StopReason;
+use palisade_model::net::{Count, TransitionId};
+use rustc_hash::FxHashMap;
+
+/// The lengths of walks, which take turns.
+const LENGTHS: [usize; 6] = [100, 1_000, 100, 10_000, 1_000, 100_000];
+
+/// Transitions that a walk towards a condition draws.
+const DRAWN: usize = 6;
+
+/// Steps between two looks at the budget.
+const INTERVAL: usize = 200;
+
+/// Runs of more steps are not shortened.
+const LONGEST_SHORTENED: usize = 50_000;
+
+/// A state on a walk.
+pub(super) struct Walker<'m> {
+    machine: &'m Machine,
+    random: u64,
+    /// Walks so far.
+    number: usize,
+    marking: Vec<u32>,
+    /// For each transition on how many places it lacks tokens.
+    missing: Vec<u32>,
+    /// The transitions that can fire, and where each stands among them.
+    enabled: Vec<u32>,
+    position: Vec<u32>,
+    /// The sums of inequalities.
+    sums: Vec<i64>,
+    path: Vec<u32>,
+    goals_by_atom: Vec<Vec<u32>>,
+    /// Conditions that ask for deadlock.
+    deadlocks: Vec<u32>,
+    /// Conditions that the last step may have changed.
+    changed: Vec<u32>,
+    is_changed: Vec<bool>,
+}
+
+/// A count that does not fit.
+struct Overflow;
+
+impl<'m> Walker<'m> {
+    /// A walker at the initial marking.
+    pub(super) fn new(machine: &'m Machine) -> Self {
+        let asks = |goal: &Option<Goal>| goal.as_ref().is_some_and(Goal::asks_deadlock);
+        let deadlocks = (0u32..).zip(&machine.goals).filter(|(_, goal)| asks(goal)).map(|(number, _)| number);
+        let mut walker = Self {
+            machine,
+            random: 0x9e37_79b9_7f4a_7c15,
+            number: 0,
+            marking: Vec::new(),
+            missing: Vec::new(),
+            enabled: Vec::new(),
+            position: vec![u32::MAX; machine.needs.len()],
+            sums: Vec::new(),
+            path: Vec::new(),
+            goals_by_atom: machine.goals_by_atom(),
+            deadlocks: deadlocks.collect(),
+            changed: Vec::new(),
+            is_changed: vec![false; machine.goals.len()],
+        };
+        walker.restart();
+        walker
+    }
+
+    fn restart(&mut self) {
+        let machine = self.machine;
+        self.marking.clone_from(&machine.initial);
+        self.path.clear();
+        self.enabled.clear();
+        self.position.fill(u32::MAX);
+        let lacking = |needs: &Vec<(u32, u32)>| {
+            needs.iter().filter(|(place, count)| self.marking[*place as usize] < *count).count()
+        };
+        self.missing =
+            machine.needs.iter().map(lacking).map(|count| u32::try_from(count).unwrap_or(u32::MAX)).collect();
+        for transition in (0u32..).zip(&self.missing).filter(|(_, missing)| **missing == 0).map(|(id, _)| id) {
+            self.position[transition as usize] = u32::try_from(self.enabled.len()).unwrap_or(u32::MAX);
+            self.enabled.push(transition);
+        }
+        self.sums = machine.sums(&self.marking);
+        for goal in 0..self.is_changed.len() {
+            self.touch(u32::try_from(goal).unwrap_or(u32::MAX));
+        }
+    }
+
+    fn touch(&mut self, goal: u32) {
+        if !std::mem::replace(&mut self.is_changed[goal as usize], true) {
+            self.changed.push(goal);
+        }
+    }
+
+    /// SplitMix64.
+    fn draw(&mut self, below: usize) -> usize {
+        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut value = self.random;
+        value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        usize::try_from((value ^ (value >> 31)) % below as u64).unwrap_or(0)
+    }
+
+    /// Any transition that can fire.
+    fn any(&mut self) -> u32 {
+        let drawn = self.draw(self.enabled.len());
+        self.enabled[drawn]
+    }
+
+    fn fire(&mut self, transition: u32) -> Result<(), Overflow> {
+        let machine = self.machine;
+        for (place, change) in &machine.changes[transition as usize] {
+            let old = self.marking[*place as usize];
+            let new = i64::from(old) + change;
+            let new = u32::try_from(new).ok().filter(|new| *new < 1 << 31).ok_or(Overflow)?;
+            self.marking[*place as usize] = new;
+            for (consumer, count) in &machine.consumers[*place as usize] {
+                let (before, after) = (old >= *count, new >= *count);
+                if before != after {
+                    self.set_missing(*consumer, after);
+                }
+            }
+        }
+        for (atom, delta) in &machine.deltas[transition as usize] {
+            let before = machine.is_true(*atom, &self.sums);
+            self.sums[*atom as usize] += delta;
+            if before != machine.is_true(*atom, &self.sums) {
+                for index in 0..self.goals_by_atom[*atom as usize].len() {
+                    self.touch(self.goals_by_atom[*atom as usize][index]);
+                }
+            }
+        }
+        if self.enabled.is_empty() {
+            for index in 0..self.deadlocks.len() {
+                self.touch(self.deadlocks[index]);
+            }
+        }
+        self.path.push(transition);
+        Ok(())
+    }
+
+    /// Notes that a transition has got the tokens of a place, or lost them.
+    fn set_missing(&mut self, transition: u32, has: bool) {
+        let missing = &mut self.missing[transition as usize];
+        if has {
+            *missing -= 1;
+            if *missing == 0 {
+                self.position[transition as usize] = u32::try_from(self.enabled.len()).unwrap_or(u32::MAX);
+                self.enabled.push(transition);
+            }
+        } else {
+            *missing += 1;
+            if *missing == 1 {
+                let position = self.position[transition as usize] as usize;
+                self.enabled.swap_remove(position);
+                if let Some(moved) = self.enabled.get(position) {
+                    self.position[*moved as usize] = u32::try_from(position).unwrap_or(u32::MAX);
+                }
+                self.position[transition as usize] = u32::MAX;
+            }
+        }
+    }
+
+    /// Hands over the open conditions that hold now. They are open no longer.
+    fn report(&mut self, open: &mut [bool], found: &mut impl FnMut(usize, NetRun)) {
+        while let Some(number) = self.changed.pop() {
+            let goal = number as usize;
+            self.is_changed[goal] = false;
+            let holds = open[goal]
+                && self.machine.goals[goal]
+                    .as_ref()
+                    .is_some_and(|goal| self.machine.holds(goal, &self.sums, self.enabled.is_empty()));
+            if holds {
+                open[goal] = false;
+                found(goal, self.machine.run(&self.path));
+            }
+        }
+    }
+
+    /// Walks until the budget ends or no condition is open.
+    pub(super) fn walk(
+        &mut self,
+        open: &mut [bool],
+        hints: &FxHashMap<usize, Vec<(u32, u64)>>,
+        context: &Context,
+        mut found: impl FnMut(usize, NetRun),
+    ) -> Result<(), StopReason> {
+        loop {
+            let goals: Vec<usize> =
+                (0..open.len()).filter(|goal| open[*goal] && self.machine.goals[*goal].is_some()).collect();
+            if goals.is_empty() {
+                return Ok(());
+            }
+            context.check()?;
+            let goal = goals[self.draw(goals.len())];
+            let led = hints.get(&goal).filter(|_| self.number % 4 == 3);
+            let towards = (self.number % 2 == 1 && led.is_none()).then_some(goal);
+            let length = led.map_or(LENGTHS[(self.number / 2) % LENGTHS.len()], |hint| {
+                usize::try_from(hint.iter().map(|(_, times)| times).sum::<u64>() * 2 + 100).unwrap_or(usize::MAX)
+            });
+            self.number += 1;
+            self.restart();
+            let mut left: FxHashMap<u32, u64> = led.into_iter().flatten().copied().collect();
+            self.report(open, &mut found);
+            for step in 0..length {
+                if step % INTERVAL == 0 {
+                    context.count_work(INTERVAL * 10);
+                    context.check()?;
+                }
+                if self.enabled.is_empty() {
+                    break;
+                }
+                let transition = match towards {
+                    Some(goal) => self.nearest(goal),
+                    None if led.is_some() => self.led(&mut left),
+                    None => self.any(),
+                };
+                if self.fire(transition).is_err() {
+                    break;
+                }
+                if !self.changed.is_empty() {
+                    self.report(open, &mut found);
+                    if towards.is_some_and(|goal| !open[goal]) {
+                        break;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Of a few transitions that can fire, one that leaves least missing; now and then any.
+    fn nearest(&mut self, goal: usize) -> u32 {
+        let machine = self.machine;
+        let first = self.any();
+        let Some(goal) = &machine.goals[goal] else { return first };
+        if self.draw(8) == 0 {
+            return first;
+        }
+        let mut best = (self.after(first, goal), first);
+        for _ in 1..DRAWN.min(self.enabled.len()) {
+            let other = self.any();
+            let distance = self.after(other, goal);
+            if distance < best.0 {
+                best = (distance, other);
+            }
+        }
+        best.1
+    }
+
+    /// How far from a condition a transition leads.
+    fn after(&mut self, transition: u32, goal: &Goal) -> i64 {
+        let machine = self.machine;
+        let deltas = &machine.deltas[transition as usize];
+        deltas.iter().for_each(|(atom, delta)| self.sums[*atom as usize] += delta);
+        let distance = machine.distance(goal, &self.sums, self.enabled.len());
+        deltas.iter().for_each(|(atom, delta)| self.sums[*atom as usize] -= delta);
+        distance
+    }
+
+    /// A transition that is still to fire, if one can, and otherwise any.
+    fn led(&mut self, left: &mut FxHashMap<u32, u64>) -> u32 {
+        let start = self.draw(self.enabled.len());
+        let rotated = self.enabled[start..].iter().chain(&self.enabled[..start]);
+        let next = rotated.copied().find(|transition| left.get(transition).is_some_and(|times| *times > 0));
+        match next {
+            Some(transition) => {
+                left.entry(transition).and_modify(|times| *times -= 1);
+                transition
+            }
+            None => self.enabled[start],
+        }
+    }
+}
+
+impl Machine {
+    /// The run that fires these transitions, without detours that come back to a marking.
+    pub(super) fn run(&self, path: &[u32]) -> NetRun {
+        let path = if path.len() <= LONGEST_SHORTENED { self.without_loops(path) } else { path.to_vec() };
+        let mut firings: Vec<(RunStep, Count)> = Vec::new();
+        for transition in path {
+            let step = RunStep::Fire(TransitionId(transition));
+            match firings.last_mut() {
+                Some((last, times)) if *last == step => *times = times.plus(&Count::ONE),
+                _ => firings.push((step, Count::ONE)),
+            }
+        }
+        NetRun { initial_choice: Vec::new(), firings }
+    }
+
+    fn without_loops(&self, path: &[u32]) -> Vec<u32> {
+        let mut marking = self.initial.clone();
+        let mut first: FxHashMap<Vec<u32>, usize> = FxHashMap::default();
+        let mut shorter: Vec<u32> = Vec::new();
+        let mut markings = vec![marking.clone()];
+        first.insert(marking.clone(), 0);
+        for transition in path {
+            for (place, change) in &self.changes[*transition as usize] {
+                let after = i64::from(marking[*place as usize]) + change;
+                marking[*place as usize] = u32::try_from(after).expect("the walk has come this way");
+            }
+            if let Some(length) = first.get(&marking).copied() {
+                for dropped in markings.drain(length + 1..) {
+                    first.remove(&dropped);
+                }
+                shorter.truncate(length);
+            } else {
+                shorter.push(*transition);
+                markings.push(marking.clone());
+                first.insert(marking.clone(), shorter.len());
+            }
+        }
+        shorter
+    }
+}

@@ -3,12 +3,14 @@
 //! Formulas may ask about nets of other formats as well: a name that is none of LoLA's stands in braces, as in TINA's
 //! nets, with a backslash before a brace or backslash of its own. Nodes of PNML go by their ids too.
 
-use super::formula::{DEEPEST, Formula, Sense, Sum, too_deep};
+use super::build::{AnyCondition, Build, LowerBounds};
+use super::formula::{DEEPEST, Sense, Sum, too_deep};
 use super::lexer::{Kind, Lexer, Token};
 use super::lexicon::{Bytes, Lexicon, Signs};
-use super::mcc::Ids;
-use super::nodes::Nodes;
-use palisade_model::net::{Arcs, Count, Net, OmegaCount, PlaceId, Problem, Quantifier, Query, TransitionId};
+use super::nodes::{Ids, Nodes};
+use palisade_model::net::{
+    Arcs, Count, Net, OmegaCount, PlaceId, Problem, Quantifier, Query, ReachQuestion, TransitionId,
+};
 use palisade_model::text::{Diagnostic, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
@@ -197,6 +199,25 @@ fn number_in(lexer: &mut Lexer<'_>) -> Result<Count, Diagnostic> {
 /// Reads a formula `EF φ` (or `REACHABLE φ`) or `AG φ` (or `INVARIANT φ`), or the contrary of one (`NOT EF φ`), about the nodes of a net by their names, and by
 /// their ids where the net's document has some.
 pub(super) fn read_formula(text: &str, net: &Net, ids: Option<&Ids>) -> Result<(Query, Quantifier), Vec<Diagnostic>> {
+    let (formula, quantifier, span) = parse(LowerBounds, text, net, ids)?;
+    let too_many = || vec![Diagnostic::error("the formula has too many alternatives", span)];
+    // What has to be reached, or must not be, is the same for a question and its contrary.
+    Ok((formula.query().ok_or_else(too_many)?, quantifier))
+}
+
+/// Reads a formula as a question of reachability.
+pub(super) fn read_reach_formula(text: &str, net: &Net, ids: Option<&Ids>) -> Result<ReachQuestion, Vec<Diagnostic>> {
+    let (goal, quantifier, _) = parse(AnyCondition, text, net, ids)?;
+    Ok(ReachQuestion { quantifier, goal })
+}
+
+/// The condition, how it is put, and where it stands.
+fn parse<B: Build>(
+    build: B,
+    text: &str,
+    net: &Net,
+    ids: Option<&Ids>,
+) -> Result<(B::Part, Quantifier, Span), Vec<Diagnostic>> {
     let place_names = net.place_ids().map(|id| (net.places[id.index()].name.as_str(), id));
     let transition_names = net.transition_ids().map(|(id, transition)| (transition.name.as_str(), id));
     let place_ids = ids.iter().flat_map(|ids| &ids.places).map(|(id, place)| (id.as_str(), *place));
@@ -206,25 +227,28 @@ pub(super) fn read_formula(text: &str, net: &Net, ids: Option<&Ids>) -> Result<(
         places: Nodes::new("place", place_names, place_ids),
         transitions: Nodes::new("transition", transition_names, transition_ids),
         net,
+        build,
         sense: Sense::Plain,
         depth: 0,
     };
     reader.question().map_err(|complaint| vec![complaint])
 }
 
-struct FormulaReader<'a> {
+struct FormulaReader<'a, B> {
     lexer: Lexer<'a>,
     places: Nodes<'a, PlaceId>,
     transitions: Nodes<'a, TransitionId>,
     net: &'a Net,
+    /// What conditions become.
+    build: B,
     /// The sense in which the part at hand counts.
     sense: Sense,
     /// How many brackets and negations are open.
     depth: usize,
 }
 
-impl<'a> FormulaReader<'a> {
-    fn question(&mut self) -> Result<(Query, Quantifier), Diagnostic> {
+impl<'a, B: Build> FormulaReader<'a, B> {
+    fn question(&mut self) -> Result<(B::Part, Quantifier, Span), Diagnostic> {
         const EXPECTED: [&str; 4] = ["`EF`", "`AG`", "`REACHABLE`", "`INVARIANT`"];
         let mut is_negated = false;
         while self.lexer.take_word("NOT") {
@@ -259,31 +283,27 @@ impl<'a> FormulaReader<'a> {
         if self.lexer.peek().kind != Kind::End {
             return Err(self.lexer.unexpected(&["`AND`", "`OR`", "the end of the text"]));
         }
-        let query = formula.query().ok_or_else(|| {
-            let span = Span { start: first.span.start, end: end.span.start };
-            Diagnostic::error("the formula has too many alternatives", span)
-        })?;
-        // What has to be reached, or must not be, is the same for a question and its contrary.
-        Ok((query, if is_negated { quantifier.contrary() } else { quantifier }))
+        let span = Span { start: first.span.start, end: end.span.start };
+        Ok((formula, if is_negated { quantifier.contrary() } else { quantifier }, span))
     }
 
-    fn disjunction(&mut self) -> Result<Formula, Diagnostic> {
+    fn disjunction(&mut self) -> Result<B::Part, Diagnostic> {
         let mut parts = vec![self.conjunction()?];
         while self.lexer.take_word("OR") {
             parts.push(self.conjunction()?);
         }
-        Ok(if parts.len() == 1 { parts.remove(0) } else { self.sense.any(parts) })
+        Ok(if parts.len() == 1 { parts.remove(0) } else { self.build.any(self.sense, parts) })
     }
 
-    fn conjunction(&mut self) -> Result<Formula, Diagnostic> {
+    fn conjunction(&mut self) -> Result<B::Part, Diagnostic> {
         let mut parts = vec![self.atom()?];
         while self.lexer.take_word("AND") {
             parts.push(self.atom()?);
         }
-        Ok(if parts.len() == 1 { parts.remove(0) } else { self.sense.all(parts) })
+        Ok(if parts.len() == 1 { parts.remove(0) } else { self.build.all(self.sense, parts) })
     }
 
-    fn atom(&mut self) -> Result<Formula, Diagnostic> {
+    fn atom(&mut self) -> Result<B::Part, Diagnostic> {
         let token = self.lexer.peek();
         match (token.kind, token.text) {
             (Kind::Operator("("), _) => {
@@ -303,11 +323,16 @@ impl<'a> FormulaReader<'a> {
             }
             (Kind::Word, "TRUE" | "FALSE") => {
                 self.lexer.advance();
-                Ok(self.sense.constant(token.text == "TRUE"))
+                Ok(self.build.constant(self.sense, token.text == "TRUE"))
             }
             (Kind::Word, "FIREABLE") => self.fireable(),
             (Kind::Word, word) if FORMULA_KEYWORDS.contains(&word) => {
-                Err(more_than_coverability(token).with_expected(["bounds with `AND`, `OR` and `NOT`"]))
+                let deadlock = self.build.deadlock(self.sense, self.net).filter(|_| word == "DEADLOCK");
+                if deadlock.is_some() {
+                    self.lexer.advance();
+                }
+                let complaint = || more_than_coverability(token).with_expected(["bounds with `AND`, `OR` and `NOT`"]);
+                deadlock.ok_or_else(complaint)
             }
             _ => self.comparison(),
         }
@@ -320,19 +345,17 @@ impl<'a> FormulaReader<'a> {
         if self.depth > DEEPEST { Err(too_deep(token.span)) } else { Ok(()) }
     }
 
-    fn fireable(&mut self) -> Result<Formula, Diagnostic> {
+    fn fireable(&mut self) -> Result<B::Part, Diagnostic> {
         let word = self.lexer.advance();
-        if self.sense == Sense::Negated {
-            return Err(Diagnostic::error(self.sense.no_lower_bound(), word.span).with_expected(["`NOT FIREABLE`"]));
-        }
+        self.build.can_ask_fireable(self.sense, word.span)?;
         self.lexer.operator("(", &["`(`"])?;
         let (name, span) = self.name(&["a transition"])?;
         let transition = self.transitions.find(&name, span)?;
         self.lexer.operator(")", &["`)`"])?;
-        Ok(Formula::fireable(self.net, transition))
+        Ok(self.build.fireable(self.sense, self.net, transition))
     }
 
-    fn comparison(&mut self) -> Result<Formula, Diagnostic> {
+    fn comparison(&mut self) -> Result<B::Part, Diagnostic> {
         let (left, left_number) = self.sum()?;
         let operator = self.lexer.peek();
         let Kind::Operator(sign @ (">=" | ">" | "<=" | "<" | "=" | "!=")) = operator.kind else {
@@ -350,28 +373,7 @@ impl<'a> FormulaReader<'a> {
             let message = "numbers are compared, but the net has a place of this name";
             return Err(Diagnostic::error(message, span).with_expected(["the place's name in braces"]));
         }
-        let bound = match sign {
-            ">=" | ">" => self.sense.at_most(right, left, sign == ">"),
-            "<=" | "<" => self.sense.at_most(left, right, sign == "<"),
-            _ => {
-                let sense = if sign == "=" { self.sense } else { self.sense.negated() };
-                let complaint = || {
-                    let message = format!("`{sign}` makes no coverability question");
-                    Diagnostic::error(message, operator.span).with_expected(match self.sense {
-                        Sense::Plain => ["`>=`", "`!= 0`"],
-                        Sense::Negated => ["`<=`", "`= 0`"],
-                    })
-                };
-                return sense.equal(left, right).ok_or_else(complaint);
-            }
-        };
-        bound.ok_or_else(|| {
-            let side = match self.sense {
-                Sense::Plain => "places on the larger side only",
-                Sense::Negated => "places on the smaller side only",
-            };
-            Diagnostic::error(self.sense.no_lower_bound(), operator.span).with_expected([side])
-        })
+        self.build.compare(self.sense, sign, (left, right), operator.span)
     }
 
     /// A sum, and a number in it that is also the name of a place.

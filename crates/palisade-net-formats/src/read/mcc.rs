@@ -1,21 +1,15 @@
-//! Reader of Model Checking Contest queries (XML): `EF` of lower bounds and of transitions that can fire, `AG` of the
-//! contrary, and negations of these.
+//! Reader of Model Checking Contest queries (XML): `EF` and `AG` of conditions on markings, and combinations of these. What lower bounds
+//! describe is a question of coverability, anything else one of reachability.
 
 use super::formula::{DEEPEST, Formula, Sense, Sum, too_deep};
-use super::xml::{count, span, text_of};
-use palisade_model::net::{Claim, Count, Net, PlaceId, Property, Quantifier, Query, Question, TransitionId};
+use super::mcc_condition::Conditions;
+use super::nodes::Ids;
+use super::xml::{constant, elements, is, named, not_coverability, only_child, several, span, text_of};
+use palisade_model::net::{
+    AskedOf, Claim, Count, Net, Property, Quantifier, Query, Question, ReachQuestion, TransitionId,
+};
 use palisade_model::text::Diagnostic;
 use roxmltree::{Document, Node};
-use rustc_hash::FxHashMap;
-
-/// How a net's document calls its nodes.
-#[derive(Debug, Default)]
-pub(super) struct Ids {
-    /// Places by id.
-    pub(super) places: FxHashMap<String, PlaceId>,
-    /// Transitions by id.
-    pub(super) transitions: FxHashMap<String, TransitionId>,
-}
 
 /// Reads the property of that id, or the only one.
 pub(super) fn read(
@@ -26,21 +20,52 @@ pub(super) fn read(
 ) -> Result<(Query, Quantifier), Vec<Diagnostic>> {
     let complain = |complaint| vec![complaint];
     let document = super::xml::parse(text).map_err(complain)?;
-    let reader = Reader { net, ids, leaves_out: false };
+    let reader = Reader { net, ids };
     let is_an_id = |id: &str| document.descendants().any(|node| is(node, "id") && text_of(node) == id);
     if let Some((id, number)) = property.filter(|property| !is_an_id(property)).and_then(numbered) {
         let formula = choose(&document, Some(id)).map_err(complain)?;
-        let claim = reader.claim(formula);
-        let question = claim.questions().get(number - 1).map(|question| (question.query.clone(), question.quantifier));
-        let message = || format!("the property `{id}` has no question {number} of coverability");
-        return question.ok_or_else(|| vec![Diagnostic::error(message(), span(formula))]);
+        return match reader.claim(formula).questions().get(number - 1) {
+            Some(AskedOf::Cover(question)) => Ok((question.query.clone(), question.quantifier)),
+            _ => {
+                let message = format!("the property `{id}` has no question {number} of coverability");
+                Err(vec![Diagnostic::error(message, span(formula))])
+            }
+        };
     }
     let formula = choose(&document, property).map_err(complain)?;
     reader.question(formula).map_err(complain)
 }
 
+/// Reads the property of that id, or the only one, as a question of reachability; `ID#2` is a question of a property by its number.
+pub(super) fn read_reach(
+    text: &str,
+    property: Option<&str>,
+    net: &Net,
+    ids: &Ids,
+) -> Result<ReachQuestion, Vec<Diagnostic>> {
+    let complain = |complaint| vec![complaint];
+    let document = super::xml::parse(text).map_err(complain)?;
+    let reader = Reader { net, ids };
+    let is_an_id = |id: &str| document.descendants().any(|node| is(node, "id") && text_of(node) == id);
+    if let Some((id, number)) = property.filter(|property| !is_an_id(property)).and_then(numbered) {
+        let formula = choose(&document, Some(id)).map_err(complain)?;
+        return match reader.claim(formula).questions().get(number - 1) {
+            Some(asked) => Ok(ReachQuestion { quantifier: asked.quantifier(), goal: asked.goal() }),
+            None => {
+                let message = format!("the property `{id}` has no question {number}");
+                Err(vec![Diagnostic::error(message, span(formula))])
+            }
+        };
+    }
+    let formula = choose(&document, property).map_err(complain)?;
+    let (condition, quantifier, is_negated) = only_path(formula).map_err(complain)?;
+    let sense = Sense::of(quantifier);
+    let goal = Conditions { net, ids }.goal(condition, sense, 0).map_err(complain)?;
+    Ok(ReachQuestion { quantifier: if is_negated { quantifier.contrary() } else { quantifier }, goal })
+}
+
 /// A question of a property by its number: `ID#2`.
-fn numbered(property: &str) -> Option<(&str, usize)> {
+pub(super) fn numbered(property: &str) -> Option<(&str, usize)> {
     let (id, number) = property.rsplit_once('#')?;
     Some((id, number.parse().ok().filter(|number| *number > 0)?))
 }
@@ -49,7 +74,7 @@ fn numbered(property: &str) -> Option<(&str, usize)> {
 pub(super) fn read_all(text: &str, net: &Net, ids: &Ids) -> Result<Vec<Property>, Vec<Diagnostic>> {
     let complain = |complaint| vec![complaint];
     let document = super::xml::parse(text).map_err(complain)?;
-    let reader = Reader { net, ids, leaves_out: false };
+    let reader = Reader { net, ids };
     let property = |node: Node<'_, '_>| {
         let id = child(node, "id").map_or(String::new(), text_of);
         let missing = || Diagnostic::error("the property has no formula", span(node));
@@ -102,8 +127,6 @@ fn expecting_ids(complaint: Diagnostic, ids: impl Iterator<Item = String>) -> Di
 struct Reader<'n> {
     net: &'n Net,
     ids: &'n Ids,
-    /// Whether parts that are no lower bounds in their sense are left out, as if they held.
-    leaves_out: bool,
 }
 
 impl Reader<'_> {
@@ -128,54 +151,20 @@ impl Reader<'_> {
             "conjunction" => parts().map_or_else(Claim::Open, Claim::All),
             "disjunction" => parts().map_or_else(Claim::Open, Claim::Any),
             _ => match path(node) {
-                Ok((quantifier, condition)) => {
-                    let claim = self.path_claim(condition, Sense::of(quantifier), quantifier, depth + 1);
-                    claim.unwrap_or_else(Claim::Open)
-                }
+                Ok((quantifier, condition)) => self.path_claim(condition, quantifier).unwrap_or_else(Claim::Open),
                 Err(complaint) => Claim::Open(complaint),
             },
         }
     }
 
-    /// What `EF` or `AG` of a condition says. Where the condition as a whole is no question, `EF` of a disjunction is one of its parts, as is `AG` of
-    /// a conjunction; and of a part what is no lower bound is left out, so that at least its contrary can be shown.
-    fn path_claim(
-        &self,
-        node: Node<'_, '_>,
-        sense: Sense,
-        quantifier: Quantifier,
-        depth: usize,
-    ) -> Result<Claim, Diagnostic> {
-        let complaint = match self.query(node, sense) {
-            Ok(query) => return Ok(Claim::Question(Question { quantifier, query, is_exact: true })),
-            Err(complaint) if depth > DEEPEST => return Err(complaint),
-            Err(complaint) => complaint,
-        };
-        let splits = match sense {
-            Sense::Plain => is(node, "disjunction"),
-            Sense::Negated => is(node, "conjunction"),
-        };
-        if is(node, "negation") {
-            return self.path_claim(only_child(node)?, sense.negated(), quantifier, depth + 1);
+    /// What `EF` or `AG` of a condition says.
+    fn path_claim(&self, node: Node<'_, '_>, quantifier: Quantifier) -> Result<Claim, Diagnostic> {
+        let sense = Sense::of(quantifier);
+        if let Ok(query) = self.query(node, sense) {
+            return Ok(Claim::Question(Question { quantifier, query }));
         }
-        if splits {
-            let parts: Vec<Claim> = several(node)?
-                .into_iter()
-                .map(|part| self.path_claim(part, sense, quantifier, depth + 1).unwrap_or_else(Claim::Open))
-                .collect();
-            return Ok(match quantifier {
-                Quantifier::Eventually => Claim::Any(parts),
-                Quantifier::Always => Claim::All(parts),
-            });
-        }
-        let weaker = Self { leaves_out: true, ..*self };
-        match weaker.query(node, sense) {
-            // Something is left to be asked.
-            Ok(query) if query.targets.iter().all(|target| !target.demands.is_empty()) => {
-                Ok(Claim::Question(Question { quantifier, query, is_exact: false }))
-            }
-            _ => Err(complaint),
-        }
+        let goal = Conditions { net: self.net, ids: self.ids }.goal(node, sense, 0)?;
+        Ok(Claim::Reach(ReachQuestion { quantifier, goal }))
     }
 
     /// The targets of a condition in a sense.
@@ -185,13 +174,7 @@ impl Reader<'_> {
     }
 
     fn question(&self, formula: Node<'_, '_>) -> Result<(Query, Quantifier), Diagnostic> {
-        let mut node = only_child(formula)?;
-        let mut is_negated = false;
-        while is(node, "negation") {
-            node = only_child(node)?;
-            is_negated = !is_negated;
-        }
-        let (quantifier, condition) = path(node)?;
+        let (condition, quantifier, is_negated) = only_path(formula)?;
         let query = self.query(condition, Sense::of(quantifier))?;
         Ok((query, if is_negated { quantifier.contrary() } else { quantifier }))
     }
@@ -209,7 +192,6 @@ impl Reader<'_> {
             "negation" => self.formula(only_child(node)?, sense.negated(), depth + 1),
             "true" => Ok(sense.constant(true)),
             "false" => Ok(sense.constant(false)),
-            "is-fireable" if sense == Sense::Negated && self.leaves_out => Ok(Formula::Constant(true)),
             "is-fireable" if sense == Sense::Negated => {
                 Err(Diagnostic::error(sense.no_lower_bound(), span(node)).with_expected(["`<negation>` around it"]))
             }
@@ -235,8 +217,7 @@ impl Reader<'_> {
             return Err(Diagnostic::error("a comparison has two sides", span(node)));
         };
         let (low, high) = (self.sum(*left)?, self.sum(*right)?);
-        let bound = sense.at_most(low, high, false).or_else(|| self.leaves_out.then_some(Formula::Constant(true)));
-        bound.ok_or_else(|| {
+        sense.at_most(low, high, false).ok_or_else(|| {
             let (side, expected) = match sense {
                 Sense::Plain => (left, "`<integer-constant>` on the left"),
                 Sense::Negated => (right, "`<integer-constant>` on the right"),
@@ -270,6 +251,18 @@ impl Reader<'_> {
     }
 }
 
+/// The condition that a formula without combinations is about, how it is put, and whether it is negated.
+fn only_path<'a>(formula: Node<'a, 'a>) -> Result<(Node<'a, 'a>, Quantifier, bool), Diagnostic> {
+    let mut node = only_child(formula)?;
+    let mut is_negated = false;
+    while is(node, "negation") {
+        node = only_child(node)?;
+        is_negated = !is_negated;
+    }
+    let (quantifier, condition) = path(node)?;
+    Ok((condition, quantifier, is_negated))
+}
+
 /// `EF` or `AG`, and the condition that it is about.
 fn path<'a>(node: Node<'a, 'a>) -> Result<(Quantifier, Node<'a, 'a>), Diagnostic> {
     let (quantifier, operator) = match node.tag_name().name() {
@@ -282,60 +275,6 @@ fn path<'a>(node: Node<'a, 'a>) -> Result<(Quantifier, Node<'a, 'a>), Diagnostic
         return Err(not_coverability(states, &[&format!("`<{operator}>`")]));
     }
     Ok((quantifier, only_child(states)?))
-}
-
-fn not_coverability(node: Node<'_, '_>, expected: &[&str]) -> Diagnostic {
-    let message =
-        format!("`<{}>` is not supported here: the formula asks more than coverability", node.tag_name().name());
-    Diagnostic::error(message, span(node)).with_expected(expected.iter().copied())
-}
-
-/// The number in an `<integer-constant>`.
-fn constant(node: Node<'_, '_>) -> Result<Count, Diagnostic> {
-    let text = text_of(node);
-    count(&text).ok_or_else(|| {
-        Diagnostic::error(format!("`{text}` is not a number of tokens"), span(node)).with_expected(["a natural number"])
-    })
-}
-
-/// The id in an element that has to be a `<place>` or `<transition>`.
-fn named(node: Node<'_, '_>, kind: &str) -> Result<String, Diagnostic> {
-    if is(node, kind) {
-        return Ok(text_of(node));
-    }
-    let message = format!("unexpected `<{}>`", node.tag_name().name());
-    Err(Diagnostic::error(message, span(node)).with_expected([format!("`<{kind}>`")]))
-}
-
-/// The elements in a node that has to hold some, and no text besides.
-fn several<'a>(node: Node<'a, 'a>) -> Result<Vec<Node<'a, 'a>>, Diagnostic> {
-    if let Some(text) = node.children().find(|child| child.is_text() && !text_of(*child).is_empty()) {
-        return Err(Diagnostic::error(
-            format!("text between the elements of `<{}>`", node.tag_name().name()),
-            span(text),
-        ));
-    }
-    let parts: Vec<Node<'_, '_>> = elements(node).collect();
-    if parts.is_empty() {
-        let message = format!("`<{}>` holds nothing", node.tag_name().name());
-        return Err(Diagnostic::error(message, span(node)).with_expected(["at least one element"]));
-    }
-    Ok(parts)
-}
-
-fn only_child<'a>(node: Node<'a, 'a>) -> Result<Node<'a, 'a>, Diagnostic> {
-    match several(node)?.as_slice() {
-        [child] => Ok(*child),
-        _ => Err(Diagnostic::error(format!("`<{}>` has to hold one element", node.tag_name().name()), span(node))),
-    }
-}
-
-fn is(node: Node<'_, '_>, name: &str) -> bool {
-    node.is_element() && node.tag_name().name() == name
-}
-
-fn elements<'a>(node: Node<'a, 'a>) -> impl Iterator<Item = Node<'a, 'a>> {
-    node.children().filter(Node::is_element)
 }
 
 fn child<'a>(node: Node<'a, 'a>, name: &str) -> Option<Node<'a, 'a>> {

@@ -1,10 +1,12 @@
 //! Readers of the field's net and query formats, gzip transparently.
 
+mod build;
 mod formula;
 mod lexer;
 mod lexicon;
 mod lola;
 mod mcc;
+mod mcc_condition;
 mod names;
 mod nodes;
 mod pnml;
@@ -18,8 +20,10 @@ pub(crate) use lola::{FORMULA_KEYWORDS, KEYWORDS as LOLA_KEYWORDS};
 pub(crate) use spec::is_keyword as is_spec_keyword;
 
 use flate2::read::MultiGzDecoder;
-use mcc::Ids;
-use palisade_model::net::{Format, Net, Problem, Property, Quantifier, QueryFormat, ReadError};
+use nodes::Ids;
+use palisade_model::net::{
+    BUILT_IN, Claim, Format, Net, Problem, Property, Quantifier, QueryFormat, ReachQuestion, ReadError,
+};
 use palisade_model::text::{Diagnostic, SourceText, Span};
 use std::borrow::Cow;
 use std::io::Read;
@@ -87,6 +91,51 @@ pub fn read_question(
     Ok((problem, quantifier))
 }
 
+/// Reads a net with a question of reachability, in a query of the Model Checking Contest or a formula.
+pub fn read_reach_question(
+    net: Document<'_, Format>,
+    query: Document<'_, QueryFormat>,
+    property: Option<&str>,
+) -> Result<(Net, ReachQuestion), ReadError> {
+    let (problem, ids) = read_net(net)?;
+    let source = SourceText::new(query.name, decode(query.name, query.bytes)?);
+    let ids = ids.unwrap_or_else(|| ids_by_name(&problem.net));
+    let format = query.format.or_else(|| QueryFormat::of_name(query.name));
+    let read = match format {
+        Some(QueryFormat::Formula) => lola::read_reach_formula(&source.text, &problem.net, Some(&ids)),
+        _ => mcc::read_reach(&source.text, property, &problem.net, &ids),
+    };
+    match read {
+        Ok(question) => Ok((problem.net, question)),
+        Err(diagnostics) => Err(ReadError { source, diagnostics }),
+    }
+}
+
+/// Reads a net with a question that needs no file, called by its name and number: `quasi-live#3`.
+pub fn read_built_in(net: Document<'_, Format>, property: Option<&str>) -> Result<(Net, ReachQuestion), ReadError> {
+    let (problem, _) = read_net(net)?;
+    let property = property.unwrap_or_default();
+    let (name, number) = mcc::numbered(property).unwrap_or((property, 1));
+    let claim = Claim::built_in(name, &problem.net);
+    let question = claim.as_ref().and_then(|claim| {
+        let asked = *claim.questions().get(number - 1)?;
+        Some(ReachQuestion { quantifier: asked.quantifier(), goal: asked.goal() })
+    });
+    let unknown = || {
+        let complaint = Diagnostic::error(format!("there is no question `{property}`"), Span::default());
+        let known = BUILT_IN.iter().map(|(name, _)| format!("`{name}`"));
+        ReadError { source: SourceText::new(property, ""), diagnostics: vec![complaint.with_expected(known)] }
+    };
+    question.map(|question| (problem.net, question)).ok_or_else(unknown)
+}
+
+/// Reads a net with the question of this name, which needs no file, as its only property.
+pub fn read_built_in_property(net: Document<'_, Format>, name: &str) -> Result<ReadProperties, ReadError> {
+    let (net, _) = read_built_in(net, Some(name))?;
+    let claim = Claim::built_in(name, &net).expect("it has just been read");
+    Ok(ReadProperties { net, properties: vec![Property { id: name.to_owned(), claim }] })
+}
+
 /// What a file of properties asks about a net.
 #[derive(Clone, Debug)]
 pub struct ReadProperties {
@@ -96,7 +145,7 @@ pub struct ReadProperties {
     pub properties: Vec<Property>,
 }
 
-/// Reads a net with all properties of a query of the Model Checking Contest, each as far as it is about coverability.
+/// Reads a net with all properties of a query of the Model Checking Contest, each as far as it is about reachable markings.
 pub fn read_properties(
     net: Document<'_, Format>,
     query: Document<'_, QueryFormat>,

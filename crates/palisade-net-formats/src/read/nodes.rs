@@ -1,7 +1,17 @@
 //! Nodes of a net as formulas call them: by name, and by id where the net's document has ids.
 
+use palisade_model::net::{PlaceId, TransitionId};
 use palisade_model::text::{Diagnostic, Span};
 use rustc_hash::FxHashMap;
+
+/// How a net's document calls its nodes.
+#[derive(Debug, Default)]
+pub(super) struct Ids {
+    /// Places by id.
+    pub(super) places: FxHashMap<String, PlaceId>,
+    /// Transitions by id.
+    pub(super) transitions: FxHashMap<String, TransitionId>,
+}
 
 /// Places, or transitions, by what they are called.
 ///

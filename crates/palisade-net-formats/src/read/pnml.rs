@@ -4,7 +4,7 @@
 //! NUPN become units where the reader finds that each always holds exactly one token. Inhibitor, reset and other special
 //! arcs, capacities, priorities, time, and nets of other types, are named and refused.
 
-use super::mcc::Ids;
+use super::nodes::Ids;
 use super::xml::{count, span, text_of};
 use palisade_model::net::{Arcs, Count, Net, OmegaCount, PlaceId, Problem, Query, TransitionId};
 use palisade_model::ordered;

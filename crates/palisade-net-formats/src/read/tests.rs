@@ -238,3 +238,59 @@ fn tina_nets() {
     assert!(refusal("a.net", "tr t p\npl p (1)").contains("a.net:1:7: the line ends too early"));
     assert!(refusal("a.net", "pr a > b").contains("priorities"));
 }
+
+/// Both ways to write a condition become the same one.
+#[test]
+fn conditions_of_reachability() {
+    let text = "PLACE a, b, c;\nMARKING a: 2;\nTRANSITION t CONSUME a: 2, b; PRODUCE c;";
+    let net = Document { name: "a.lola", bytes: text.as_bytes(), format: None };
+    let formula = |formula: &str| {
+        let query = Document { name: "a.formula", bytes: formula.as_bytes(), format: None };
+        read_reach_question(net, query, None).map(|(_, question)| question).map_err(|error| error.to_string())
+    };
+    let xml = |quantifier: &str, condition: &str| {
+        let path = if quantifier == "EF" { ["exists-path", "finally"] } else { ["all-paths", "globally"] };
+        let [path, operator] = path;
+        let text = format!(
+            "<property-set><property><id>x</id><formula><{path}><{operator}>{condition}</{operator}></{path}></formula></property></property-set>"
+        );
+        let query = Document { name: "a.xml", bytes: text.as_bytes(), format: None };
+        read_reach_question(net, query, None).map(|(_, question)| question).map_err(|error| error.to_string())
+    };
+    let tokens = |place: &str| format!("<tokens-count><place>{place}</place></tokens-count>");
+    let constant = |number: u32| format!("<integer-constant>{number}</integer-constant>");
+    let signs = [("<=", "le"), ("<", "lt"), (">=", "ge"), (">", "gt"), ("=", "eq"), ("!=", "ne")];
+    for (sign, name) in signs {
+        for quantifier in ["EF", "AG"] {
+            let sum = format!("<integer-sum>{}{}</integer-sum>", tokens("a"), constant(1));
+            let compared = format!("<integer-{name}>{sum}{}</integer-{name}>", tokens("b"));
+            let (one, other) = (formula(&format!("{quantifier} (a + 1 {sign} b)")), xml(quantifier, &compared));
+            assert_eq!(one.unwrap(), other.unwrap(), "{sign}");
+        }
+    }
+    let minus = format!("<integer-difference>{}{}</integer-difference>", tokens("a"), tokens("b"));
+    let difference = xml("EF", &format!("<integer-le>{minus}{}</integer-le>", constant(0))).unwrap();
+    assert_eq!(difference, formula("EF (a <= b)").unwrap());
+    assert_eq!(xml("EF", "<deadlock/>").unwrap().goal, palisade_model::net::Formula::Deadlock);
+    assert_eq!(formula("EF DEADLOCK").unwrap(), xml("EF", "<deadlock/>").unwrap());
+    let fireable = "<is-fireable><transition>t</transition></is-fireable>";
+    assert_eq!(formula("AG FIREABLE(t)").unwrap().goal, formula("EF (a <= 1 OR b <= 0)").unwrap().goal);
+    let disabled = palisade_model::net::Formula::All(vec![formula("EF (a <= 1 OR b <= 0)").unwrap().goal]);
+    assert_eq!(xml("EF", &format!("<negation>{fireable}</negation>")).unwrap().goal, disabled);
+    assert!(xml("EF", "<next/>").unwrap_err().contains("more than coverability"));
+    assert!(formula("EF z <= 1").unwrap_err().contains("no place `z`"));
+}
+
+#[test]
+fn built_in_questions() {
+    let net = Document {
+        name: "a.lola",
+        bytes: b"PLACE a, b;\nMARKING a;\nTRANSITION t CONSUME a; PRODUCE b;",
+        format: None,
+    };
+    assert_eq!(read_built_in(net, Some("deadlock")).unwrap().1.goal, palisade_model::net::Formula::Deadlock);
+    assert_eq!(read_built_in_property(net, "quasi-live").unwrap().properties[0].claim.questions().len(), 1);
+    assert!(read_built_in(net, Some("quasi-live#1")).is_ok());
+    assert!(read_built_in(net, Some("quasi-live#2")).unwrap_err().to_string().contains("no question `quasi-live#2`"));
+    assert!(read_built_in(net, Some("three-safe")).unwrap_err().to_string().contains("`one-safe`"));
+}

@@ -39,3 +39,60 @@ pub(super) fn span(node: Node<'_, '_>) -> Span {
     let length = if node.is_element() { text.find('>').map_or(text.len(), |at| at + 1) } else { text.len() };
     Span { start: range.start, end: range.start + length }
 }
+
+/// The complaint about an element that says something else.
+pub(super) fn not_coverability(node: Node<'_, '_>, expected: &[&str]) -> Diagnostic {
+    let message =
+        format!("`<{}>` is not supported here: the formula asks more than coverability", node.tag_name().name());
+    Diagnostic::error(message, span(node)).with_expected(expected.iter().copied())
+}
+
+/// The number in an `<integer-constant>`.
+pub(super) fn constant(node: Node<'_, '_>) -> Result<Count, Diagnostic> {
+    let text = text_of(node);
+    count(&text).ok_or_else(|| {
+        Diagnostic::error(format!("`{text}` is not a number of tokens"), span(node)).with_expected(["a natural number"])
+    })
+}
+
+/// The id in an element that has to be a `<place>` or `<transition>`.
+pub(super) fn named(node: Node<'_, '_>, kind: &str) -> Result<String, Diagnostic> {
+    if is(node, kind) {
+        return Ok(text_of(node));
+    }
+    let message = format!("unexpected `<{}>`", node.tag_name().name());
+    Err(Diagnostic::error(message, span(node)).with_expected([format!("`<{kind}>`")]))
+}
+
+/// The elements in a node that has to hold some, and no text besides.
+pub(super) fn several<'a>(node: Node<'a, 'a>) -> Result<Vec<Node<'a, 'a>>, Diagnostic> {
+    if let Some(text) = node.children().find(|child| child.is_text() && !text_of(*child).is_empty()) {
+        return Err(Diagnostic::error(
+            format!("text between the elements of `<{}>`", node.tag_name().name()),
+            span(text),
+        ));
+    }
+    let parts: Vec<Node<'_, '_>> = elements(node).collect();
+    if parts.is_empty() {
+        let message = format!("`<{}>` holds nothing", node.tag_name().name());
+        return Err(Diagnostic::error(message, span(node)).with_expected(["at least one element"]));
+    }
+    Ok(parts)
+}
+
+pub(super) fn only_child<'a>(node: Node<'a, 'a>) -> Result<Node<'a, 'a>, Diagnostic> {
+    match several(node)?.as_slice() {
+        [child] => Ok(*child),
+        _ => Err(Diagnostic::error(format!("`<{}>` has to hold one element", node.tag_name().name()), span(node))),
+    }
+}
+
+/// Whether a node is an element of this name.
+pub(super) fn is(node: Node<'_, '_>, name: &str) -> bool {
+    node.is_element() && node.tag_name().name() == name
+}
+
+/// The elements in a node.
+pub(super) fn elements<'a>(node: Node<'a, 'a>) -> impl Iterator<Item = Node<'a, 'a>> {
+    node.children().filter(Node::is_element)
+}

@@ -2,7 +2,9 @@
 
 use crate::evidence::{InputFile, NetSubject, sha256};
 use crate::limits::Limits;
-use crate::net::{self, Document, Format, Net, Problem, Property, Quantifier, QueryFormat};
+use crate::net::{
+    self, BUILT_IN, Document, Format, Net, Problem, Property, Quantifier, Query, QueryFormat, ReachQuestion,
+};
 use crate::syntax::InputError;
 use clap::Args;
 use std::io::Read;
@@ -21,12 +23,17 @@ pub(super) struct NetOptions {
     /// The id of the property that is meant, where the query has several.
     #[arg(long, value_name = "ID")]
     pub(super) property: Option<String>,
+    /// A question that needs no file: `deadlock`, `one-safe` or `quasi-live`.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["query", "property"], value_parser = parse_built_in)]
+    pub(super) ask: Option<String>,
 }
 
 /// A net ready for a subcommand.
 pub(super) struct LoadedNet {
     /// The net with its question.
     pub(super) problem: Problem,
+    /// The question of reachability, where it is none of coverability. Then the problem has no targets.
+    pub(super) reach: Option<ReachQuestion>,
     /// How the question is put, where it is a formula.
     pub(super) quantifier: Option<Quantifier>,
     /// Its file.
@@ -63,14 +70,14 @@ pub(super) struct LoadedProperties {
     pub(super) properties: Vec<Property>,
     /// The net's file.
     file: InputFile,
-    /// The file of the properties.
-    pub(super) query: InputFile,
+    /// The file of the properties, where they are in one.
+    pub(super) query: Option<InputFile>,
 }
 
 impl LoadedProperties {
     /// What evidence about a question refers to, without names yet.
     pub(super) fn subject(&self, problem: &Problem, question: &str) -> NetSubject {
-        NetSubject::of(problem, self.file.clone(), Some(self.query.clone()), Some(question.to_owned()))
+        NetSubject::of(problem, self.file.clone(), self.query.clone(), Some(question.to_owned()))
     }
 }
 
@@ -138,6 +145,19 @@ impl NetOptions {
 
     fn read_properties(&self, path: &str) -> Result<LoadedProperties, InputError> {
         let format = self.from.or_else(|| Format::of_name(path));
+        let described = |path: &str, format: &'static str, bytes: Vec<u8>| {
+            ReadFile { path: path.to_owned(), format, bytes }.described()
+        };
+        if let Some(name) = &self.ask {
+            let bytes = read_bytes(path)?;
+            let read = net::read_built_in_property(Document { name: path, bytes: &bytes, format }, name)?;
+            return Ok(LoadedProperties {
+                net: read.net,
+                properties: read.properties,
+                file: described(path, format.map_or("", Format::extension), bytes),
+                query: None,
+            });
+        }
         let query = self.query.clone().or_else(|| companion(path, QueryFormat::MccXml));
         let query = query.map(|query| query.display().to_string());
         let query = query.filter(|query| QueryFormat::of_name(query) == Some(QueryFormat::MccXml));
@@ -149,14 +169,11 @@ impl NetOptions {
         let (bytes, query_bytes) = (read_bytes(path)?, read_bytes(&query)?);
         let net = Document { name: path, bytes: &bytes, format };
         let read = net::read_properties(net, Document { name: &query, bytes: &query_bytes, format: None })?;
-        let described = |path: &str, format: &'static str, bytes: Vec<u8>| {
-            ReadFile { path: path.to_owned(), format, bytes }.described()
-        };
         Ok(LoadedProperties {
             net: read.net,
             properties: read.properties,
             file: described(path, format.map_or("", Format::extension), bytes),
-            query: described(&query, QueryFormat::MccXml.extension(), query_bytes),
+            query: Some(described(&query, QueryFormat::MccXml.extension(), query_bytes)),
         })
     }
 
@@ -182,7 +199,17 @@ impl NetOptions {
         };
         let document = Document { name, bytes: &bytes, format };
         let query_document = query.as_ref().map(|(name, bytes)| Document { name, bytes, format: None });
-        let (problem, quantifier) = net::read_question(document, query_document, self.property.as_deref())?;
+        let property = self.property.as_deref();
+        let (problem, quantifier, reach) = match net::read_question(document, query_document, property) {
+            Ok((problem, quantifier)) => (problem, quantifier, None),
+            Err(error) => {
+                let can_reach = matches!(query_format, Some(QueryFormat::MccXml | QueryFormat::Formula));
+                let query = query_document.filter(|_| can_reach).ok_or_else(|| error.clone())?;
+                // What is no question of coverability may be one of reachability.
+                let (net, question) = net::read_reach_question(document, query, property).map_err(|_| error)?;
+                (Problem { net, query: Query::default() }, Some(question.quantifier), Some(question))
+            }
+        };
         if problem.query.targets.is_empty() && query.is_none() {
             let message = "the net comes without a question";
             let help = "give one with `--query FILE`, for example a `.formula` with `EF (p >= 1)`";
@@ -194,7 +221,7 @@ impl NetOptions {
             let format = QueryFormat::of_name(&path).map_or("", QueryFormat::extension);
             ReadFile { path, format, bytes }
         });
-        Ok(LoadedNet { problem, quantifier, net, query, property: self.property.clone() })
+        Ok(LoadedNet { problem, reach, quantifier, net, query, property: self.property.clone() })
     }
 }
 
@@ -215,6 +242,13 @@ fn read_bytes(path: &str) -> Result<Vec<u8>, InputError> {
         bytes = std::fs::read(path).map_err(failed)?;
     }
     Ok(bytes)
+}
+
+/// A question that needs no file, by its name.
+fn parse_built_in(text: &str) -> Result<String, String> {
+    let names: Vec<&str> = BUILT_IN.iter().map(|(name, _)| *name).collect();
+    let known = names.contains(&text).then(|| text.to_owned());
+    known.ok_or_else(|| format!("the questions are {}", names.join(", ")))
 }
 
 /// A format by the extension it is known by.

@@ -12,7 +12,7 @@ use crate::evidence::{
     RepairEvidence,
 };
 use crate::limits::StopReason;
-use crate::net::{self, Problem};
+use crate::net;
 use crate::program::{NoMonitor, Program};
 use crate::report::documents::{
     self, EvidenceVerdict, PropertiesDocument, RepairDocument, SubjectDocument, VerifyDocument,
@@ -25,7 +25,7 @@ use crate::semantics::Question;
 use crate::syntax::{self, Format, InputError, Parsed};
 use crate::verify::{
     CheckFailure, Obligation, RepairFacts, check_content, check_every_compilation, check_net_evidence,
-    check_program_evidence, check_property_evidence, check_repair_evidence, is_in_source_order,
+    check_program_evidence, check_property_evidence, check_reach_evidence, check_repair_evidence, is_in_source_order,
 };
 use clap::Args;
 use std::io::Read;
@@ -326,7 +326,18 @@ fn check_about_net(
             return Err(Checked::Rejected { reason: format!("{}: {other}", Obligation::Subject) });
         }
     };
-    let (problem, net, question) = load_net(&place, query.as_deref(), stated)?;
+    if matches!(evidence, Evidence::Unreachable(..) | Evidence::Reachable(..)) {
+        if options.proved {
+            let reason = "`--proved` checks evidence about coverability, and this is about reachability".to_owned();
+            return Err(Checked::Unreadable { reason });
+        }
+        let ((read, question), net, bytes) = load_net(&place, query.as_deref(), stated, read_reach)?;
+        check_reach_evidence(&read, &question.goal, &net, bytes.as_deref(), evidence)?;
+        let query = query.map(|query| query.display().to_string());
+        let subject = Subject::Net { stated: stated.clone(), path: place.display().to_string(), query };
+        return Ok((subject, Shown::Kind));
+    }
+    let (problem, net, question) = load_net(&place, query.as_deref(), stated, net::read_with_query)?;
     check_net_evidence(&problem, &net, question.as_deref(), evidence)?;
     if let (Evidence::Uncoverable(_, certificate), Some(folder)) = (evidence, &options.smtlib) {
         write_scripts(folder, path, &smtlib::net_scripts(&problem, certificate))?;
@@ -435,11 +446,32 @@ fn load_repaired(
     repair.valid.iter().map(|valid| valid.repaired.as_ref().map(load).transpose()).collect()
 }
 
+/// Reads a net with a question of reachability, from a file or one that needs none.
+fn read_reach(
+    net: net::Document<'_, net::Format>,
+    query: Option<net::Document<'_, net::QueryFormat>>,
+    property: Option<&str>,
+) -> Result<(net::Net, net::ReachQuestion), net::ReadError> {
+    match query {
+        Some(query) => net::read_reach_question(net, query, property),
+        None => net::read_built_in(net, property),
+    }
+}
+
 /// A net with its question, the contents of its file, and those of the question's.
-type ReadNet = (Problem, Vec<u8>, Option<Vec<u8>>);
+type ReadNet<T> = (T, Vec<u8>, Option<Vec<u8>>);
 
 /// Reads the net with its question.
-fn load_net(place: &Path, query: Option<&Path>, subject: &NetSubject) -> Result<ReadNet, Checked> {
+fn load_net<T>(
+    place: &Path,
+    query: Option<&Path>,
+    subject: &NetSubject,
+    parse: impl Fn(
+        net::Document<'_, net::Format>,
+        Option<net::Document<'_, net::QueryFormat>>,
+        Option<&str>,
+    ) -> Result<T, net::ReadError>,
+) -> Result<ReadNet<T>, Checked> {
     let read = |path: &Path| {
         let unreadable = |error| Checked::Unreadable { reason: format!("its input {}: {error}", path.display()) };
         std::fs::read(path).map_err(unreadable)
@@ -466,7 +498,7 @@ fn load_net(place: &Path, query: Option<&Path>, subject: &NetSubject) -> Result<
         }
         _ => None,
     };
-    let problem = net::read_with_query(document, query_document, subject.property.as_deref())
+    let problem = parse(document, query_document, subject.property.as_deref())
         .map_err(|error| rejected(format!("the input cannot be read: {error}")))?;
     Ok((problem, bytes, query_bytes))
 }

@@ -5,7 +5,7 @@ use palisade_model::net::Property;
 /// What became of a question of a property.
 #[derive(Clone, Debug)]
 pub struct AskedQuestion {
-    /// Whether some target can be covered; nothing where that is not known.
+    /// Whether some target can be covered, or a marking reached; nothing where that is not known.
     pub coverable: Option<bool>,
     /// Why it is not known.
     pub reason: Option<String>,
@@ -42,17 +42,13 @@ impl AnsweredProperty<'_> {
         }
         let obstacle = self.property.claim.obstacles().first().map(|why| why.message.clone());
         let stopped = self.questions.iter().find_map(|question| question.reason.clone());
-        let too_many = || "parts of it are no lower bounds, and without them it can be covered".to_owned();
-        Some(obstacle.or(stopped).unwrap_or_else(too_many))
+        obstacle.or(stopped)
     }
 
     /// The contest's words for what answered, each once, in the order of the alphabet.
     pub fn techniques(&self) -> Vec<&'static str> {
-        let mut words: Vec<&str> = self.questions.iter().map(|question| technique(question.strategy)).collect();
-        // Every question is asked of the part of the net that bears on it.
-        if !words.is_empty() {
-            words.push("STRUCTURAL_REDUCTION");
-        }
+        let of = |question: &AskedQuestion| techniques(question.strategy).iter().copied();
+        let mut words: Vec<&str> = self.questions.iter().flat_map(of).collect();
         words.sort_unstable();
         words.dedup();
         words
@@ -72,10 +68,12 @@ impl AnsweredProperty<'_> {
     }
 }
 
-/// The contest's word for a strategy.
-fn technique(strategy: &str) -> &'static str {
+/// The contest's words for a strategy. Questions of coverability are asked of the part of the net that bears on them.
+fn techniques(strategy: &str) -> &'static [&'static str] {
     match strategy {
-        "saturation" | "pair-saturation" | "state-equation" | "continuous" => "TOPOLOGICAL",
-        _ => "EXPLICIT",
+        "saturation" | "pair-saturation" | "state-equation" | "continuous" => &["TOPOLOGICAL", "STRUCTURAL_REDUCTION"],
+        "walk" | "explore" => &["EXPLICIT"],
+        "equation" => &["TOPOLOGICAL"],
+        _ => &["EXPLICIT", "STRUCTURAL_REDUCTION"],
     }
 }

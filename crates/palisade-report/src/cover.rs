@@ -1,8 +1,8 @@
 //! The result of `palisade cover` as text.
 
 use super::counted;
-use palisade_coverability::{Answer, Outcome};
-use palisade_evidence::{NetRun, RunStep};
+use palisade_coverability::{Answer, Outcome, ReachAnswer, ReachOutcome, Statistics};
+use palisade_evidence::{NetRun, ReachCertificate, RunStep};
 use palisade_model::net::{Count, Net, Problem, Quantifier};
 use std::fmt::Write;
 
@@ -28,60 +28,122 @@ pub struct Context<'a> {
 }
 
 /// The word on which a verdict is read.
-pub fn verdict_word(outcome: &Outcome) -> &'static str {
-    match outcome {
-        Outcome::Coverable(_) => "coverable",
-        Outcome::Uncoverable(_) => "uncoverable",
-        Outcome::Unknown(_) => "unknown",
+pub fn verdict_word(answer: &Answer) -> &'static str {
+    match answer.is_coverable() {
+        Some(true) => "coverable",
+        Some(false) => "uncoverable",
+        None => "unknown",
+    }
+}
+
+/// The word on which the verdict about a question of reachability is read.
+pub fn reach_word(answer: &ReachAnswer) -> &'static str {
+    match answer.outcome.is_reachable() {
+        Some(true) => "reachable",
+        Some(false) => "unreachable",
+        None => "unknown",
+    }
+}
+
+/// The report on a question of reachability for people.
+pub fn reach_text(answer: &ReachAnswer, context: &Context<'_>, verbosity: u8, quiet: bool) -> String {
+    let mut out = String::new();
+    line(&mut out, format_args!("{}: {}", context.file, reach_word(answer)));
+    if quiet {
+        return out;
+    }
+    question_lines(&mut out, answer.strategy, context);
+    if let ReachOutcome::Unknown(reason) = &answer.outcome {
+        line(&mut out, format_args!("  reason       {reason}"));
+    }
+    formula_line(&mut out, answer.outcome.is_reachable(), context);
+    if let ReachOutcome::Unreachable(certificate) = &answer.outcome {
+        line(&mut out, format_args!("  proof        {}", proof_words(certificate)));
+    }
+    size_lines(&mut out, &answer.statistics, context);
+    if let ReachOutcome::Reachable(run) = &answer.outcome {
+        run_text(&mut out, run, context.problem, if verbosity > 0 { usize::MAX } else { SHORT });
+    }
+    out
+}
+
+/// What a proof of unreachability is.
+fn proof_words(certificate: &ReachCertificate) -> String {
+    match certificate {
+        ReachCertificate::Closed(set) => {
+            format!("all {}", counted(set.rows().count() as u64, "marking"))
+        }
+        ReachCertificate::Linear(proof) => {
+            let (cases, traps) = (proof.root.leaves() as u64, proof.traps.len() as u64);
+            format!("the state equation, {}, {}", counted(cases, "case"), counted(traps, "trap"))
+        }
+        ReachCertificate::Observed(proof) => {
+            format!("coverability with {}", counted(proof.observers.len() as u64, "observer"))
+        }
+    }
+}
+
+/// So much of a run is shown without being asked for.
+const SHORT: usize = 20;
+
+/// The lines about the question.
+fn question_lines(out: &mut String, strategy: &str, context: &Context<'_>) {
+    if let Some(query) = context.query {
+        let property = context.property.map(|property| format!(", property {property}")).unwrap_or_default();
+        line(out, format_args!("  question     {query}{property}"));
+    }
+    line(out, format_args!("  strategy     {strategy}"));
+}
+
+/// The line that says whether the formula holds.
+fn formula_line(out: &mut String, is_met: Option<bool>, context: &Context<'_>) {
+    if let (Some(quantifier), Some(is_met)) = (context.quantifier, is_met) {
+        let holds = if quantifier.holds(is_met) { "holds" } else { "does not hold" };
+        line(out, format_args!("  formula      {} {holds}", quantifier.name()));
+    }
+}
+
+/// The lines about the net and what the answer took.
+fn size_lines(out: &mut String, statistics: &Statistics, context: &Context<'_>) {
+    let net = &context.problem.net;
+    line(out, format_args!("  net          {}", size(net)));
+    let covered = context.problem.query.targets.iter().any(|target| target.is_covered_by(&net.initial));
+    if covered {
+        line(out, format_args!("  note         the initial marking covers a target"));
+    }
+    let (markings, steps) = (counted(statistics.markings, "marking"), counted(statistics.iterations, "step"));
+    line(out, format_args!("  search       {markings}, {steps}"));
+    let (seconds, read) = (context.seconds, context.read_seconds);
+    line(out, format_args!("  time         {seconds:.3} s, {read:.3} s of it to read"));
+    if let Some(certificate) = context.certificate {
+        line(out, format_args!("  certificate  {certificate}"));
+    }
+}
+
+/// Why there is no verdict, or none with evidence.
+pub fn reason(answer: &Answer) -> Option<String> {
+    match (&answer.outcome, answer.without_evidence) {
+        (Outcome::Unknown(reason), Some(_)) => Some(format!("no evidence: {reason} before it was there")),
+        (Outcome::Unknown(reason), None) => Some(reason.to_string()),
+        _ => None,
     }
 }
 
 /// The report for people; it shows the run in full only when the user asks for more.
 pub fn text(answer: &Answer, context: &Context<'_>, verbosity: u8, quiet: bool) -> String {
-    /// So much of a run is shown without being asked for.
-    const SHORT: usize = 20;
-    let net = &context.problem.net;
     let mut out = String::new();
-    line(&mut out, format_args!("{}: {}", context.file, verdict_word(&answer.outcome)));
+    line(&mut out, format_args!("{}: {}", context.file, verdict_word(answer)));
     if quiet {
         return out;
     }
-    if let Some(query) = context.query {
-        let property = context.property.map(|property| format!(", property {property}")).unwrap_or_default();
-        line(&mut out, format_args!("  question     {query}{property}"));
-    }
-    line(&mut out, format_args!("  strategy     {}", answer.strategy));
-    if let Outcome::Unknown(reason) = &answer.outcome {
+    question_lines(&mut out, answer.strategy, context);
+    if let Some(reason) = reason(answer) {
         line(&mut out, format_args!("  reason       {reason}"));
     }
-    if let (Some(quantifier), Some(coverable)) = (context.quantifier, answer.outcome.is_coverable()) {
-        let holds = if quantifier.holds(coverable) { "holds" } else { "does not hold" };
-        line(&mut out, format_args!("  formula      {} {holds}", quantifier.name()));
-    }
-    line(&mut out, format_args!("  net          {}", size(net)));
-    let covered = context.problem.query.targets.iter().any(|target| target.is_covered_by(&net.initial));
-    if covered {
-        line(&mut out, format_args!("  note         the initial marking covers a target"));
-    }
-    let statistics = &answer.statistics;
-    line(
-        &mut out,
-        format_args!(
-            "  search       {}, {}",
-            counted(statistics.markings, "marking"),
-            counted(statistics.iterations, "step")
-        ),
-    );
-    line(
-        &mut out,
-        format_args!("  time         {:.3} s, {:.3} s of it to read", context.seconds, context.read_seconds),
-    );
-    if let Some(certificate) = context.certificate {
-        line(&mut out, format_args!("  certificate  {certificate}"));
-    }
+    formula_line(&mut out, answer.is_coverable(), context);
+    size_lines(&mut out, &answer.statistics, context);
     if let Outcome::Coverable(run) = &answer.outcome {
-        let shown = if verbosity > 0 { usize::MAX } else { SHORT };
-        run_text(&mut out, run, context.problem, shown);
+        run_text(&mut out, run, context.problem, if verbosity > 0 { usize::MAX } else { SHORT });
     }
     out
 }

@@ -35,9 +35,9 @@ pub(super) fn asked(nets: &[PathBuf]) -> Vec<NetQuestion> {
 /// How a claim is put that is one question, perhaps negated.
 fn simple(claim: &Claim) -> Option<Quantifier> {
     match claim {
-        Claim::Question(question) => question.is_exact.then_some(question.quantifier),
+        Claim::Question(question) => Some(question.quantifier),
         Claim::Not(claim) => simple(claim).map(Quantifier::contrary),
-        Claim::Open(_) | Claim::All(_) | Claim::Any(_) => None,
+        Claim::Reach(_) | Claim::Open(_) | Claim::All(_) | Claim::Any(_) => None,
     }
 }
 

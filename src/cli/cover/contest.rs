@@ -1,20 +1,23 @@
 //! `palisade cover --all`: all properties of a query of the Model Checking Contest in one run.
 
-use super::{CoverArguments, evidence_of};
+use super::CoverArguments;
+use super::found::Found;
 use crate::cli::files::NewFile;
 use crate::cli::folder::create_folder;
 use crate::cli::guard;
 use crate::cli::net_input::LoadedProperties;
 use crate::cli::output::{print_document, print_line, remark};
-use crate::cli::{Exit, SharedOptions, confirm_net};
-use crate::coverability::{Answer, Options, Outcome, solve_all};
+use crate::cli::{Exit, SharedOptions};
+use crate::coverability::{AskedNet, Options, reach_all, solve_all};
+use crate::evidence::MarkingSet;
 use crate::limits::Limits;
-use crate::net::{Problem, Query, Question};
+use crate::net::{AskedOf, Formula, Query};
 use crate::report::contest::{AnsweredProperty, AskedQuestion};
 use crate::report::documents::{ContestContext, ContestDocument};
 use crate::syntax::InputError;
 use std::path::Path;
-use std::time::Instant;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// Answers all properties.
 pub(super) fn run(arguments: &CoverArguments, shared: &SharedOptions) -> Result<Exit, InputError> {
@@ -25,25 +28,14 @@ pub(super) fn run(arguments: &CoverArguments, shared: &SharedOptions) -> Result<
     if let Some(folder) = &arguments.certificate {
         create_folder(folder).map_err(|error| unwritten(folder, &error))?;
     }
-    let options = Options {
-        strategy: Some(arguments.strategy),
-        limits,
-        jobs: shared.jobs.map_or(0, usize::from),
-        deterministic: arguments.deterministic,
-        work: None,
-    };
+    let options = super::options(arguments, shared, limits);
     let mut contest = Contest::new(arguments, shared, &loaded, begin);
-    let queries: Vec<Query> = contest.all.iter().map(|(_, question)| question.query.clone()).collect();
-    let net = loaded.net.clone();
-    let size = (net.places.len(), net.transitions.len());
     contest.report_decided(false);
-    let asked = solve_all(net, &queries, &options, |index, problem, answer| {
-        contest.take(index, problem, &answer, &options.limits);
-    });
+    let asked = contest.ask(&options);
     let context = ContestContext {
         file: &arguments.net,
-        query: &loaded.query.path,
-        size,
+        query: loaded.query.as_ref().map_or("", |query| &query.path),
+        size: (loaded.net.places.len(), loaded.net.transitions.len()),
         asked,
         read_seconds,
         seconds: begin.elapsed().as_secs_f64(),
@@ -62,6 +54,9 @@ fn unwritten(folder: &Path, error: &std::io::Error) -> InputError {
     InputError::file(folder.display().to_string(), format!("the evidence cannot be written: {error}"))
 }
 
+/// The work of questions of reachability before those of coverability in deterministic mode.
+const FIRST_WORK: u64 = 100_000_000;
+
 /// Properties that are being answered.
 struct Contest<'a> {
     arguments: &'a CoverArguments,
@@ -69,11 +64,13 @@ struct Contest<'a> {
     loaded: &'a LoadedProperties,
     begin: Instant,
     /// All questions, each with the number of its property.
-    all: Vec<(usize, &'a Question)>,
+    all: Vec<(usize, AskedOf<'a>)>,
     /// What became of the properties so far.
     answers: Vec<AnsweredProperty<'a>>,
     /// Which properties have their line.
     told: Vec<bool>,
+    /// The last closed set whose evidence was accepted.
+    accepted_set: Option<Arc<MarkingSet>>,
     /// Whether evidence was rejected.
     is_rejected: bool,
     /// Evidence that could not be written.
@@ -110,27 +107,85 @@ impl<'a> Contest<'a> {
             all: all.collect(),
             answers: answers.collect(),
             told: vec![false; loaded.properties.len()],
+            accepted_set: None,
             is_rejected: false,
             failure: None,
         }
     }
 
-    /// Takes the answer to a question.
-    fn take(&mut self, index: usize, problem: &Problem, answer: &Answer, limits: &Limits) {
+    /// Asks all questions: those of reachability for their share of the time, then those of coverability, and what is left as questions of
+    /// reachability.
+    fn ask(&mut self, options: &Options) -> AskedNet {
+        /// How long questions of reachability may keep those of coverability waiting where time is not limited.
+        const FIRST: Duration = Duration::from_secs(10);
+        let net = &self.loaded.net;
+        let (cover, reach): (Vec<usize>, Vec<usize>) =
+            (0..self.all.len()).partition(|index| matches!(self.all[*index].1, AskedOf::Cover(_)));
+        if !cover.is_empty() && !reach.is_empty() {
+            let parts = |questions: &Vec<usize>| u32::try_from(questions.len()).unwrap_or(u32::MAX);
+            let time =
+                options.limits.remaining().map_or(FIRST, |left| left / (parts(&cover) + parts(&reach)) * parts(&reach));
+            let work = options.deterministic.then_some(FIRST_WORK);
+            let limits = options.limits.clone();
+            let limits = if options.deterministic { limits } else { limits.with_timeout(time) };
+            self.reach(&reach, &Options { limits, work, ..options.clone() }, options);
+        }
+        let mut asked = AskedNet { places: net.places.len(), transitions: net.transitions.len(), seconds: 0.0 };
+        if !cover.is_empty() {
+            let query = |index: &usize| match self.all[*index].1 {
+                AskedOf::Cover(question) => question.query.clone(),
+                AskedOf::Reach(_) => Query::default(),
+            };
+            let queries: Vec<Query> = cover.iter().map(query).collect();
+            asked = solve_all(net.clone(), &queries, options, |number, problem, answer| {
+                self.take(cover[number], &Found::Cover(problem, &answer), &options.limits);
+            });
+        }
+        let open: Vec<usize> = (0..self.all.len()).filter(|index| self.answer_of(*index).coverable.is_none()).collect();
+        if !open.is_empty() && (options.limits.check().is_ok() || cover.is_empty()) {
+            self.reach(&open, options, options);
+        }
+        asked
+    }
+
+    /// Asks some questions as questions of reachability.
+    fn reach(&mut self, questions: &[usize], options: &Options, whole: &Options) {
+        let net = &self.loaded.net;
+        let goals: Vec<Formula> = questions.iter().map(|index| self.all[*index].1.goal()).collect();
+        reach_all(net, &goals, options, |number, answer| {
+            self.take(questions[number], &Found::Reach(net, &goals[number], &answer), &whole.limits);
+        });
+    }
+
+    /// The property of a question, and its number among those of the property.
+    fn place_of(&self, index: usize) -> (usize, usize) {
         let (property, _) = self.all[index];
-        let number = self.all[..index].iter().filter(|(other, _)| *other == property).count();
+        (property, self.all[..index].iter().filter(|(other, _)| *other == property).count())
+    }
+
+    fn answer_of(&self, index: usize) -> &AskedQuestion {
+        let (property, number) = self.place_of(index);
+        &self.answers[property].questions[number]
+    }
+
+    /// Takes the answer to a question.
+    fn take(&mut self, index: usize, found: &Found<'_>, limits: &Limits) {
+        let (property, number) = self.place_of(index);
         let mut asked = AskedQuestion {
-            coverable: answer.outcome.is_coverable(),
-            reason: None,
-            strategy: answer.strategy,
+            coverable: found.is_met(),
+            reason: found.reason(),
+            strategy: found.strategy(),
             seconds: 0.0,
             certificate: None,
             accepted: None,
         };
-        if let Outcome::Unknown(reason) = &answer.outcome {
-            asked.reason = Some(reason.to_string());
-        } else {
-            self.confirm(property, number, problem, answer, limits, &mut asked);
+        if found.has_evidence() {
+            self.confirm(property, number, found, limits, &mut asked);
+        } else if self.arguments.verify {
+            asked.coverable = None;
+        } else if let (Some(_), Some(reason)) = (asked.coverable, &asked.reason) {
+            let id = &self.loaded.properties[property].id;
+            remark(format_args!("Note: {id}#{}: {reason}\n", number + 1));
         }
         asked.seconds = self.begin.elapsed().as_secs_f64();
         self.answers[property].questions[number] = asked;
@@ -142,15 +197,14 @@ impl<'a> Contest<'a> {
         &mut self,
         property: usize,
         number: usize,
-        problem: &Problem,
-        answer: &Answer,
+        found: &Found<'_>,
         limits: &Limits,
         asked: &mut AskedQuestion,
     ) {
         let name = format!("{}#{}", self.loaded.properties[property].id, number + 1);
         if self.arguments.verify || cfg!(debug_assertions) {
-            let (own, outcome) = (problem.clone(), answer.outcome.clone());
-            let check = move || confirm_net(&own, &outcome).unwrap_or(Ok(()));
+            let again = self.accepted_set.as_ref().and_then(|set| found.check_again(set));
+            let check = again.unwrap_or_else(|| found.check());
             let failure = match guard::within(&self.arguments.net, limits, check) {
                 Ok(Ok(Ok(()))) => None,
                 Ok(Ok(Err(failure))) => Some(failure.to_string()),
@@ -170,8 +224,11 @@ impl<'a> Contest<'a> {
                 return;
             }
         }
+        if let Some(set) = found.closed_set().filter(|_| asked.accepted == Some(true)) {
+            self.accepted_set = Some(Arc::clone(set));
+        }
         if let Some(folder) = &self.arguments.certificate {
-            match self.write(folder, &name, problem, answer) {
+            match self.write(folder, &name, found) {
                 Ok(path) => asked.certificate = Some(path),
                 Err(error) => self.failure = Some(unwritten(folder, &error)),
             }
@@ -179,9 +236,8 @@ impl<'a> Contest<'a> {
     }
 
     /// Writes evidence; its path.
-    fn write(&self, folder: &Path, name: &str, problem: &Problem, answer: &Answer) -> std::io::Result<String> {
-        let subject = self.loaded.subject(problem, name);
-        let evidence = evidence_of(subject, problem, answer).expect("it is an answer");
+    fn write(&self, folder: &Path, name: &str, found: &Found<'_>) -> std::io::Result<String> {
+        let evidence = found.evidence(|problem| self.loaded.subject(problem, name)).expect("it is an answer");
         let plain: String =
             name.chars().map(|c| if c.is_alphanumeric() || c == '-' || c == '.' { c } else { '_' }).collect();
         let path = folder.join(format!("{plain}.json"));

@@ -1,6 +1,8 @@
 //! `palisade cover`: can a target of a net be covered?
 
 mod contest;
+mod found;
+mod reach;
 
 use super::batch::print_unwritten;
 use super::confirm::{Confirmation, net_check};
@@ -11,6 +13,7 @@ use super::outputs::{OutputOptions, PageOption};
 use super::{Exit, SharedOptions, print_input_error, print_line, print_text};
 use crate::coverability::{self, Answer, Options, Outcome};
 use crate::evidence::{Evidence, NetSubject};
+use crate::limits::Limits;
 use crate::net::{self, Problem, Quantifier};
 use crate::report::cover as report;
 use crate::report::documents::{CoverDocument, WrittenDocument};
@@ -54,7 +57,7 @@ pub(super) struct CoverArguments {
 
 /// Runs `palisade cover`.
 pub(super) fn run(arguments: &CoverArguments, shared: &SharedOptions) -> Exit {
-    if arguments.all {
+    if arguments.all || arguments.input.ask.is_some() {
         return contest::run(arguments, shared).unwrap_or_else(|error| print_input_error(&error, shared));
     }
     let page = OutputOptions::from(&arguments.page);
@@ -68,6 +71,16 @@ pub(super) fn run(arguments: &CoverArguments, shared: &SharedOptions) -> Exit {
         Ok(loaded) => loaded,
         Err(error) => return print_input_error(&error, shared),
     };
+    if let Some(question) = &loaded.reach {
+        let help = "a question of reachability is answered, not written, and has no page yet".to_owned();
+        if arguments.write.is_some() || page.asks_for_a_page() {
+            let error = InputError::file(&arguments.net, "the question is none of coverability");
+            return print_input_error(&error.with_help_if(Some(help)), shared);
+        }
+        let options = options(arguments, shared, limits);
+        let answered = reach::run(arguments, shared, &options, &loaded, question, (begin, begin.elapsed()));
+        return answered.unwrap_or_else(|error| print_input_error(&error, shared));
+    }
     if let Some(path) = &arguments.write {
         return match write_net(path, &arguments.net, &loaded, shared) {
             Ok(()) => Exit::Holds,
@@ -81,27 +94,21 @@ pub(super) fn run(arguments: &CoverArguments, shared: &SharedOptions) -> Exit {
     let (query, property) = loaded.question();
     // The net is left to the end of the process, which is near: freeing it node by node takes time of its own.
     let problem: &'static Problem = Box::leak(Box::new(loaded.into_problem()));
-    let options = Options {
-        strategy: Some(arguments.strategy),
-        limits,
-        jobs: shared.jobs.map_or(0, usize::from),
-        deterministic: arguments.deterministic,
-        work: None,
-    };
+    let options = options(arguments, shared, limits);
     let answer = match options.limits.check() {
         Ok(()) => coverability::solve(problem, &options),
-        Err(reason) => Answer {
-            outcome: Outcome::Unknown(reason),
-            strategy: arguments.strategy,
-            statistics: coverability::Statistics::default(),
-        },
+        Err(reason) => Answer::none(reason, arguments.strategy),
     };
     // And so is what was found about it.
     let mut answer: &'static Answer = Box::leak(Box::new(answer));
     let check = || net_check(problem, &answer.outcome);
     let confirmation = Confirmation::of(&arguments.net, arguments.verify, &options.limits, check);
     if let Some(reason) = confirmation.as_ref().and_then(Confirmation::stopped) {
-        answer = Box::leak(Box::new(Answer { outcome: Outcome::Unknown(reason), ..answer.clone() }));
+        answer = Box::leak(Box::new(Answer {
+            outcome: Outcome::Unknown(reason),
+            without_evidence: answer.is_coverable(),
+            ..answer.clone()
+        }));
     }
     let mut certificate = None;
     if let (Some(path), Some(subject)) = (&arguments.certificate, subject) {
@@ -144,10 +151,21 @@ pub(super) fn run(arguments: &CoverArguments, shared: &SharedOptions) -> Exit {
         remark(alarm);
         return Exit::Rejected;
     }
-    match answer.outcome {
-        Outcome::Uncoverable(_) => Exit::Holds,
-        Outcome::Coverable(_) => Exit::Fails,
-        Outcome::Unknown(_) => Exit::Unknown,
+    match answer.is_coverable() {
+        Some(false) => Exit::Holds,
+        Some(true) => Exit::Fails,
+        None => Exit::Unknown,
+    }
+}
+
+/// How to search.
+fn options(arguments: &CoverArguments, shared: &SharedOptions, limits: Limits) -> Options {
+    Options {
+        strategy: Some(arguments.strategy),
+        limits,
+        jobs: shared.jobs.map_or(0, usize::from),
+        deterministic: arguments.deterministic,
+        work: None,
     }
 }
 

@@ -11,8 +11,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// What evidence shows where the answer is no.
-const NEGATIVE: [&str; 6] =
-    ["not-robust", "not-tso-robust", "not-pso-robust", "not-concurrency-robust", "race", "coverable"];
+const NEGATIVE: [&str; 7] =
+    ["not-robust", "not-tso-robust", "not-pso-robust", "not-concurrency-robust", "race", "coverable", "reachable"];
 
 /// What evidence shows where a property is violated, or a final state is as `exists` asks for.
 const REACHED: &str = "property-witness";
@@ -105,7 +105,7 @@ fn fits(command: &Command, exit: u8, kinds: &[String]) -> Result<(), String> {
         _ if exit != Exit::Holds.code() && exit != Exit::Fails.code() => true,
         "fences" => true,
         _ if command.asks_about_all() => !kinds.is_empty(),
-        "cover" if exit == Exit::Holds.code() => has(&["uncoverable"]),
+        "cover" if exit == Exit::Holds.code() => has(&["uncoverable", "unreachable"]),
         _ if exit == Exit::Fails.code() => has(&NEGATIVE) || (has(&[REACHED]) && !command.asks_what_exists()),
         _ => {
             let of_robustness = command.evidence_of_robustness();

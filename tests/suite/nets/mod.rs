@@ -7,3 +7,4 @@ mod coverability_corpus;
 mod formulas;
 mod net;
 mod pm4py;
+mod reachability_corpus;

@@ -21,6 +21,8 @@ pub fn cover_page(document: &CoverDocument<'_>, answer: &Answer, context: &Conte
     let (news, verdict) = match document.verdict {
         CoverVerdict::Coverable => (News::Bad, "coverable"),
         CoverVerdict::Uncoverable => (News::Good, "uncoverable"),
+        CoverVerdict::Reachable => (News::Bad, "reachable"),
+        CoverVerdict::Unreachable => (News::Good, "unreachable"),
         CoverVerdict::Unknown => (News::Open, "not decided"),
     };
     let mut page = Page::new(context.file, news, verdict);
@@ -28,7 +30,7 @@ pub fn cover_page(document: &CoverDocument<'_>, answer: &Answer, context: &Conte
     if let Some(query) = context.query {
         page.fact("question", [Some(query), context.property].map(Option::unwrap_or_default).join(" ").trim());
     }
-    if let (Some(quantifier), Some(coverable)) = (context.quantifier, answer.outcome.is_coverable()) {
+    if let (Some(quantifier), Some(coverable)) = (context.quantifier, answer.is_coverable()) {
         let holds = if quantifier.holds(coverable) { "holds" } else { "does not hold" };
         page.fact("formula", format!("{} {holds}", quantifier.name()));
     }

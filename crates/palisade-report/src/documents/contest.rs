@@ -5,7 +5,7 @@ use super::cover::QuantifierWord;
 use crate::contest::{AnsweredProperty, AskedQuestion};
 use palisade_coverability::AskedNet;
 use palisade_model::limits::{peak_resident_bytes, processor_time};
-use palisade_model::net::Quantifier;
+use palisade_model::net::{AskedOf, Quantifier};
 use serde::Serialize;
 
 /// What `palisade cover --all` found.
@@ -36,20 +36,20 @@ pub struct ContestProperty<'a> {
     pub reason: Option<String>,
     /// The contest's words for what answered.
     pub techniques: Vec<&'static str>,
-    /// Its questions of coverability, in order. Evidence and `--property` call the second one `ID#2`.
+    /// Its questions, in order. Evidence and `--property` call the second one `ID#2`.
     pub questions: Vec<ContestQuestion<'a>>,
 }
 
-/// A question of coverability.
+/// A question of coverability or reachability.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ContestQuestion<'a> {
     /// How it is put.
     pub quantifier: QuantifierWord,
-    /// Whether its targets are all that the formula asks for; otherwise they are more, and that one can be covered says nothing.
-    pub exact: bool,
-    /// Whether a target can be covered; null where that is not known.
-    pub coverable: Option<bool>,
+    /// What it asks.
+    pub asks: AskedWord,
+    /// Whether a target can be covered, or a marking reached that satisfies the condition; null where that is not known.
+    pub reached: Option<bool>,
     /// Why it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<&'a str>,
@@ -63,6 +63,17 @@ pub struct ContestQuestion<'a> {
     /// Whether the evidence was accepted, where it was checked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted: Option<bool>,
+}
+
+/// What a question asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub enum AskedWord {
+    /// Whether a target can be covered.
+    Coverability,
+    /// Whether a marking can be reached that satisfies a condition.
+    Reachability,
 }
 
 /// What all answers took.
@@ -130,13 +141,16 @@ impl<'a> ContestDocument<'a> {
 
 impl<'a> ContestProperty<'a> {
     fn new(answer: &'a AnsweredProperty<'a>) -> Self {
-        let question = |(asked, question): (&palisade_model::net::Question, &'a AskedQuestion)| ContestQuestion {
-            quantifier: match asked.quantifier {
+        let question = |(asked, question): (AskedOf<'_>, &'a AskedQuestion)| ContestQuestion {
+            quantifier: match asked.quantifier() {
                 Quantifier::Eventually => QuantifierWord::Ef,
                 Quantifier::Always => QuantifierWord::Ag,
             },
-            exact: asked.is_exact,
-            coverable: question.coverable,
+            asks: match asked {
+                AskedOf::Cover(_) => AskedWord::Coverability,
+                AskedOf::Reach(_) => AskedWord::Reachability,
+            },
+            reached: question.coverable,
             reason: question.reason.as_deref(),
             strategy: question.strategy,
             seconds: question.seconds,

@@ -2,8 +2,8 @@
 
 use super::{ConfirmationDocument, FileHeader};
 use crate::cover::Context;
-use palisade_coverability::{Answer, Outcome};
-use palisade_evidence::RunStep;
+use palisade_coverability::{Answer, Outcome, ReachAnswer, ReachOutcome, Statistics};
+use palisade_evidence::{NetRun, RunStep};
 use palisade_model::limits::{peak_resident_bytes, processor_time};
 use palisade_model::net::{Count, Net, PlaceId, Quantifier};
 use serde::{Serialize, Serializer};
@@ -56,6 +56,10 @@ pub enum CoverVerdict {
     Coverable,
     /// None can.
     Uncoverable,
+    /// A marking can be reached that satisfies the condition.
+    Reachable,
+    /// None can.
+    Unreachable,
     /// A limit was reached.
     Unknown,
 }
@@ -182,15 +186,44 @@ pub struct CoverStatistics {
     pub peak_memory_bytes: Option<u64>,
 }
 
+/// What an answer says.
+struct Answered<'a> {
+    verdict: CoverVerdict,
+    reason: Option<String>,
+    is_met: Option<bool>,
+    run: Option<&'a NetRun>,
+}
+
 impl<'a> CoverDocument<'a> {
     /// The document of an answer.
     pub fn new(answer: &'a Answer, context: &Context<'a>) -> Self {
-        let net = &context.problem.net;
-        let (verdict, run, reason) = match &answer.outcome {
-            Outcome::Coverable(run) => (CoverVerdict::Coverable, Some(run), None),
-            Outcome::Uncoverable(_) => (CoverVerdict::Uncoverable, None, None),
-            Outcome::Unknown(reason) => (CoverVerdict::Unknown, None, Some(reason.to_string())),
+        let verdict = match answer.is_coverable() {
+            Some(true) => CoverVerdict::Coverable,
+            Some(false) => CoverVerdict::Uncoverable,
+            None => CoverVerdict::Unknown,
         };
+        let run = match &answer.outcome {
+            Outcome::Coverable(run) => Some(run),
+            _ => None,
+        };
+        let answered = Answered { verdict, reason: crate::cover::reason(answer), is_met: answer.is_coverable(), run };
+        Self::of(answered, answer.strategy, &answer.statistics, context)
+    }
+
+    /// The document of an answer to a question of reachability.
+    pub fn of_reach(answer: &'a ReachAnswer, context: &Context<'a>) -> Self {
+        let (verdict, run, reason) = match &answer.outcome {
+            ReachOutcome::Reachable(run) => (CoverVerdict::Reachable, Some(run), None),
+            ReachOutcome::Unreachable(_) => (CoverVerdict::Unreachable, None, None),
+            ReachOutcome::Unknown(reason) => (CoverVerdict::Unknown, None, Some(reason.to_string())),
+        };
+        let answered = Answered { verdict, reason, is_met: answer.outcome.is_reachable(), run };
+        Self::of(answered, answer.strategy, &answer.statistics, context)
+    }
+
+    fn of(answered: Answered<'a>, strategy: &'static str, statistics: &Statistics, context: &Context<'a>) -> Self {
+        let net = &context.problem.net;
+        let Answered { verdict, reason, is_met, run } = answered;
         let tokens = |(place, tokens): &'a (PlaceId, Count)| Tokens {
             place: &net.places[place.index()].name,
             tokens: Exact(tokens),
@@ -200,7 +233,7 @@ impl<'a> CoverDocument<'a> {
                 Quantifier::Eventually => QuantifierWord::Ef,
                 Quantifier::Always => QuantifierWord::Ag,
             },
-            holds: answer.outcome.is_coverable().map(|coverable| quantifier.holds(coverable)),
+            holds: is_met.map(|coverable| quantifier.holds(coverable)),
         };
         Self {
             header: FileHeader::new("palisade/cover/1", context.file),
@@ -209,7 +242,7 @@ impl<'a> CoverDocument<'a> {
             formula: context.quantifier.map(formula),
             query: context.query,
             property: context.property,
-            strategy: answer.strategy,
+            strategy,
             initial: run.map(|run| run.initial_choice.iter().map(tokens).collect()),
             run: run.map(|run| RunPart::all(net, &run.firings)),
             certificate: context.certificate,
@@ -218,10 +251,10 @@ impl<'a> CoverDocument<'a> {
                 places: net.places.len(),
                 transitions: net.transitions.len(),
                 targets: context.problem.query.targets.len(),
-                markings: answer.statistics.markings,
-                iterations: answer.statistics.iterations,
+                markings: statistics.markings,
+                iterations: statistics.iterations,
                 read_seconds: context.read_seconds,
-                search_seconds: answer.statistics.seconds,
+                search_seconds: statistics.seconds,
                 seconds: context.seconds,
                 cpu_seconds: processor_time().as_secs_f64(),
                 peak_memory_bytes: peak_resident_bytes(),

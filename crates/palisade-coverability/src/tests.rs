@@ -80,7 +80,7 @@ fn questions_about_one_net_have_their_own_answers() {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (seed >> 33) % bound
     };
-    let (mut yes, mut no, mut smaller) = (0, 0, 0);
+    let (mut yes, mut no) = (0, 0);
     for _ in 0..if is_full() { 5000 } else { 300 } {
         let places = 3 + usize::try_from(below(3)).expect("small");
         let mut weights =
@@ -112,9 +112,9 @@ fn questions_about_one_net_have_their_own_answers() {
         });
         answered.sort_unstable();
         assert_eq!(answered, [0, 1, 2, 3]);
-        smaller += usize::from(asked.transitions < whole.net.transitions.len());
+        assert!(asked.transitions <= whole.net.transitions.len());
     }
-    assert!(yes > 100 && no > 100 && smaller > 100, "{yes} yes, {no} no, {smaller} reduced");
+    assert!(yes > 100 && no > 100, "{yes} yes, {no} no");
 }
 
 #[test]

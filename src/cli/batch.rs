@@ -5,7 +5,7 @@ use super::folder::files_in;
 use super::load::exit_of;
 use super::output::{Documents, print_text, remark};
 use super::outputs::OutputOptions;
-use super::{Exit, SharedOptions, print_input_error};
+use super::{Exit, SharedOptions, pending, print_input_error, watchdog};
 use crate::report::findings::{Answer, refusal_findings};
 use crate::report::{counted, documents};
 use crate::syntax::{Format, InputError};
@@ -131,10 +131,15 @@ pub(super) fn answer_all(
     let mut exits = Vec::new();
     let mut answers = Vec::new();
     let mut documents = Documents::new(inputs.several);
+    watchdog::watch_inputs(&inputs.paths, inputs.several, shared);
     inputs.for_each(
         shared,
-        |file| answer(file, extent),
-        |_, spoken| {
+        |file| {
+            let _open = pending::begin(file);
+            answer(file, extent)
+        },
+        |file, spoken| {
+            pending::answered(file, spoken.exit, spoken.document.as_ref());
             worst = worst.worst(spoken.exit);
             exits.push(spoken.exit);
             answers.extend(spoken.answer);

@@ -21,7 +21,7 @@ Check the harnesses of a package: tests that end in `Harness::check` (crate pali
 Usage: cargo palisade [--test NAME] [--package NAME] [--profile dev|release] [--every-compilation]
                       [--fences | --diff | --apply] [FILTER] [-- OPTIONS OF palisade check, or of palisade fences]
 
-  --test NAME       only this file of tests; all of them otherwise
+  --test NAME       only this file of tests; all of them otherwise, and unit tests that have harnesses
   --package NAME    a package of the workspace
   --profile NAME    release, unless you say otherwise
   --every-compilation
@@ -38,6 +38,9 @@ tests had in memory.
 
 /// The target for which tests are built: named, so that the flags below hold for tests alone and not for build scripts.
 const TARGET: &str = "x86_64-unknown-linux-gnu";
+
+/// The variable that names the folder for snapshots, which `palisade-harness` looks at.
+const SNAPSHOT_VARIABLE: &str = "PALISADE_SNAPSHOT";
 
 /// Flags for the compiler.
 const FLAGS: &str = "-C jump-tables=no -C relocation-model=static -C target-feature=+crt-static";
@@ -198,7 +201,7 @@ fn check_package(request: &Request) -> Result<Exit, String> {
 fn snapshots_of(request: &Request, kind: Build) -> Result<Vec<PathBuf>, String> {
     let binaries = build(request, kind)?;
     if binaries.is_empty() {
-        return Err("the package has no tests: put a harness into `tests/`".to_owned());
+        return Err("the package has no tests with harnesses, neither in `tests/` nor beside its code".to_owned());
     }
     let (mut files, mut taken) = (Vec::new(), BTreeSet::new());
     for binary in &binaries {
@@ -225,7 +228,7 @@ fn build(request: &Request, kind: Build) -> Result<Vec<PathBuf>, String> {
     command.args(["--profile", request.profile.as_deref().unwrap_or("release")]);
     command.args(["--target-dir", "target/palisade/build"]);
     match request.tests.as_slice() {
-        [] => command.args(["--test", "*"]),
+        [] => command.arg("--tests"),
         tests => command.args(tests.iter().flat_map(|test| ["--test", test])),
     };
     if let Some(package) = &request.package {
@@ -252,10 +255,18 @@ fn build(request: &Request, kind: Build) -> Result<Vec<PathBuf>, String> {
     let executable = |line: &str| {
         let message: serde_json::Value = serde_json::from_str(line).ok()?;
         let is_test = message.get("profile")?.get("test")?.as_bool()?;
-        let path = message.get("executable")?.as_str()?;
-        is_test.then(|| PathBuf::from(path))
+        let path = PathBuf::from(message.get("executable")?.as_str()?);
+        let kinds = message.get("target")?.get("kind")?.as_array()?;
+        let is_file_of_tests = kinds.iter().any(|kind| kind == "test");
+        (is_test && (is_file_of_tests || has_harness(&path))).then_some(path)
     };
     Ok(text.lines().filter_map(executable).collect())
+}
+
+/// Whether the unit tests of a library or a program have harnesses: then their binary names the variable that asks for snapshots.
+fn has_harness(binary: &Path) -> bool {
+    let name = SNAPSHOT_VARIABLE.as_bytes();
+    std::fs::read(binary).is_ok_and(|content| content.windows(name.len()).any(|own| own == name))
 }
 
 /// The folder for the snapshots of a binary, named as its file of tests; with the number that cargo has given it where another package has
@@ -276,7 +287,7 @@ fn snapshots(request: &Request, kind: Build, binary: &Path, folder: &Path) -> Re
     }
     create_folder(folder).map_err(failed)?;
     let mut command = Command::new(binary);
-    command.env("PALISADE_SNAPSHOT", folder.canonicalize().map_err(failed)?).args(&request.filter);
+    command.env(SNAPSHOT_VARIABLE, folder.canonicalize().map_err(failed)?).args(&request.filter);
     let output = command.output().map_err(|error| format!("{}: {error}", binary.display()))?;
     if !output.status.success() {
         let text = String::from_utf8_lossy(&output.stdout);

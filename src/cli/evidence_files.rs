@@ -2,6 +2,7 @@
 
 use super::files::NewFile;
 use super::folder::create_folder;
+use super::pending::writing;
 use crate::evidence::Evidence;
 use crate::syntax::InputError;
 use std::io;
@@ -19,6 +20,7 @@ pub(super) fn write_document(folder: &Path, file: &str, suffix: &str, evidence: 
     let name: String =
         file.chars().map(|c| if c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | '+') { c } else { '_' }).collect();
     let path = folder.join(format!("{}.{suffix}.json", name.trim_matches('_')));
+    let _writing = writing();
     let mut written = NewFile::create(&path)?;
     evidence.write(&mut written)?;
     written.finish()?;

@@ -9,13 +9,17 @@
 //! `/proc`, as `/dev/stdout` is.
 
 use crate::syntax::InputError;
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
 use signal_hook::consts::SIGXFSZ;
-use std::fs::{File, Metadata, OpenOptions};
+use std::collections::BTreeSet;
+use std::fs::{DirEntry, File, Metadata, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Once};
+use std::sync::{Arc, Mutex, Once, PoisonError};
+use std::time::Duration;
 
 /// A file while it is written. Dropped before [`finish`](Self::finish), it leaves nothing.
 pub(super) struct NewFile {
@@ -75,6 +79,7 @@ impl NewFile {
             self.file.sync_all()?;
         }
         std::fs::rename(beside, &self.target)?;
+        forget_begun(beside);
         self.beside = None;
         Ok(())
     }
@@ -95,6 +100,7 @@ impl Drop for NewFile {
         if let Some(beside) = &self.beside {
             // What is left of the attempt is of no use.
             let _ = std::fs::remove_file(beside);
+            forget_begun(beside);
         }
     }
 }
@@ -170,14 +176,61 @@ fn followed(path: &Path) -> io::Result<Option<PathBuf>> {
     Err(io::Error::other("too many links lead from one to the next"))
 }
 
+/// What names of files that are being written begin and end with; between them are the number of the process and one of the file.
+const BESIDE: (&str, &str) = (".palisade-", ".new");
+
+/// The files that this process has begun.
+static BEGUN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+/// Says that a file is finished, or removed.
+fn forget_begun(path: &Path) {
+    BEGUN.lock().unwrap_or_else(PoisonError::into_inner).remove(path);
+}
+
+/// Removes what this process has begun and will not finish.
+pub(super) fn remove_unfinished() {
+    for path in BEGUN.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+        // What is left of the attempt is of no use.
+        let _ = std::fs::remove_file(path);
+    }
+}
+
+/// Removes what processes that were killed have begun in a folder, once for each folder: files of processes that are no more, to which nobody has written for
+/// an hour. (A process of that number may be alive on another machine, which shares the folder.)
+fn remove_left_behind(folder: &Path) {
+    const AGE: Duration = Duration::from_hours(1);
+    static LOOKED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    if !LOOKED.lock().unwrap_or_else(PoisonError::into_inner).insert(folder.to_owned()) {
+        return;
+    }
+    let is_left = |entry: &DirEntry| {
+        let name = entry.file_name();
+        let name = name.to_str().and_then(|name| name.strip_prefix(BESIDE.0)?.strip_suffix(BESIDE.1));
+        let process = name.and_then(|name| Pid::from_raw(name.split_once('-')?.0.parse().ok()?));
+        let is_gone = process.is_some_and(|process| test_kill_process(process) == Err(Errno::SRCH));
+        let age = || entry.metadata().and_then(|it| it.modified()).ok().and_then(|it| it.elapsed().ok());
+        is_gone && age().is_some_and(|age| age >= AGE)
+    };
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    for entry in entries.filter(is_left) {
+        let _ = std::fs::remove_file(entry.path());
+    }
+}
+
 /// Opens a file of a name that nobody has, in the folder of `target`.
 fn open_beside(target: &Path) -> io::Result<(File, PathBuf)> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
+    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    remove_left_behind(folder);
     loop {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let beside = target.with_file_name(format!(".palisade-{}-{number}.new", std::process::id()));
+        let (first, last) = BESIDE;
+        let beside = target.with_file_name(format!("{first}{}-{number}{last}", std::process::id()));
         match OpenOptions::new().write(true).create_new(true).open(&beside) {
-            Ok(file) => return Ok((file, beside)),
+            Ok(file) => {
+                BEGUN.lock().unwrap_or_else(PoisonError::into_inner).insert(beside.clone());
+                return Ok((file, beside));
+            }
             // A process that was killed has left it.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
@@ -246,6 +299,24 @@ mod tests {
         assert!(write_file(&circle, "nowhere").is_err());
         assert!(write_file(folder.path(), "a folder").is_err());
         assert_eq!(entries(folder.path()), 3);
+    }
+
+    #[test]
+    fn what_killed_processes_have_begun_goes() {
+        let folder = tempfile::tempdir().expect("a folder");
+        // No process has the last number that there is, and this one is alive.
+        let named = |process: u32| folder.path().join(format!(".palisade-{process}-0.new"));
+        let (left, own, fresh) = (named(0x7fff_ffff), named(std::process::id()), named(0x7fff_fffe));
+        for path in [&left, &own, &fresh] {
+            std::fs::write(path, "half").expect("it can be written");
+        }
+        let long_ago = std::time::SystemTime::now() - Duration::from_hours(2);
+        for path in [&left, &own] {
+            let file = OpenOptions::new().write(true).open(path).expect("it is there");
+            file.set_modified(long_ago).expect("it can be set back");
+        }
+        write_file(folder.path().join("file"), "whole").expect("it can be written");
+        assert_eq!((left.exists(), own.exists(), fresh.exists()), (false, true, true));
     }
 
     #[test]

@@ -18,7 +18,9 @@ impl Lines {
     pub(super) fn open(path: &Path) -> Result<Self, InputError> {
         let failed = |error| InputError::file(path.display().to_string(), format!("cannot be written: {error}"));
         report_size_limit();
-        let broken = std::fs::read(path).is_ok_and(|content| !content.is_empty() && !content.ends_with(b"\n"));
+        // A device has no lines to go on behind, and reading it may have no end.
+        let broken =
+            path.is_file() && std::fs::read(path).is_ok_and(|content| !content.is_empty() && !content.ends_with(b"\n"));
         let mut file = OpenOptions::new().create(true).append(true).open(path).map_err(failed)?;
         if broken {
             // A line that was cut off stays one of its own.

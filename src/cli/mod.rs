@@ -27,6 +27,7 @@ mod net_input;
 mod options;
 mod output;
 mod outputs;
+mod pending;
 mod prove;
 mod proved;
 mod schema;
@@ -34,6 +35,7 @@ mod simulate;
 mod subcommand;
 mod usage;
 mod verify;
+mod watchdog;
 mod witness;
 mod words;
 
@@ -64,11 +66,13 @@ palisade check --junit cases.xml --sarif log.sarif tests/",
             .with_examples("palisade prove models/dekker.pal\npalisade prove --model sc --only alone models/peterson.pal"),
         Subcommand::new("fences", "Find the cheapest fences that make a program robust", fences::run)
             .on_workers()
+            .watched("file")
             .with_examples(
                 "palisade fences --diff models/peterson.pal\npalisade fences --ask properties --model pso models/dekker.pal",
             ),
         Subcommand::new("witness", "Show the violation of a program that is not robust", witness::run)
             .on_workers()
+            .watched("file")
             .with_examples(
                 "palisade witness models/simple-dekker.pal\npalisade witness --svg -o dekker.svg models/simple-dekker.pal",
             ),
@@ -78,10 +82,13 @@ palisade check --junit cases.xml --sarif log.sarif tests/",
         Subcommand::new("verify", "Check certificates, replay runs and witnesses", verify::run)
             .with_examples("palisade verify evidence/*.json"),
         Subcommand::new("cover", "Decide whether a target of a Petri net can be covered", cover::run)
+            .watched("net")
             .with_examples("palisade cover net.spec\npalisade cover --certificate run.json net.pnml"),
         Subcommand::new("net", "Write the Petri net of one attack", net::run)
+            .watched("file")
             .with_examples("palisade net --attack 1 -o attack.pnml models/peterson.pal"),
         Subcommand::new("convert", "Convert a program from one format to another", convert::run)
+            .watched("file")
             .with_examples("palisade convert --to native program.txt"),
         Subcommand::new("fmt", "Lay out programs in the native language afresh", fmt::run)
             .with_examples("palisade fmt --check models/"),

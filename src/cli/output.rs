@@ -1,6 +1,6 @@
 //! Writes to standard output and standard error for every command; a reader may close either before the end.
 
-use super::Exit;
+use super::{Exit, pending};
 use crate::report::documents;
 use serde::Serialize;
 use std::fmt::Display;
@@ -9,6 +9,12 @@ use std::io::{ErrorKind, Result, Write};
 /// Prints to standard output. A reader that has gone away (`palisade … | head`) is no error of ours; a full disk ends the
 /// process.
 pub fn print_text(text: impl Display) {
+    pending::ends_by_printing();
+    print_and_keep(text);
+}
+
+/// The same, where more is to come.
+pub(super) fn print_and_keep(text: impl Display) {
     let mut output = std::io::stdout().lock();
     if let Err(error) = write(&mut output, text)
         && error.kind() != ErrorKind::BrokenPipe

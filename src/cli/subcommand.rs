@@ -1,6 +1,6 @@
 //! A subcommand: its line in the help, its options, what it does.
 
-use super::{Exit, SharedOptions};
+use super::{Exit, SharedOptions, watchdog};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 
 /// The function that runs a subcommand, once clap has read its options.
@@ -18,6 +18,8 @@ pub(super) struct Subcommand {
     workers: bool,
     group: Group,
     examples: &'static str,
+    /// The argument with the name of the only input, where the command is watched until it prints an answer.
+    watched: Option<&'static str>,
 }
 
 /// The subcommands that help lists together.
@@ -61,6 +63,7 @@ impl Subcommand {
             workers: false,
             group: Group::Answers,
             examples: "",
+            watched: None,
         }
     }
 
@@ -79,6 +82,11 @@ impl Subcommand {
         Self { examples, ..self }
     }
 
+    /// The same, watched until it prints an answer about the input that this argument names.
+    pub(super) fn watched(self, argument: &'static str) -> Self {
+        Self { watched: Some(argument), ..self }
+    }
+
     /// Its definition.
     pub(super) fn definition(&self) -> Command {
         let examples: String = self.examples.lines().map(|line| format!("  {line}\n")).collect();
@@ -92,6 +100,11 @@ impl Subcommand {
         SharedOptions::handle_interrupts();
         if self.workers {
             shared.start_workers();
+        }
+        if let Some(name) = self.watched.and_then(|argument| matches.get_one::<String>(argument)) {
+            let leaves_findings =
+                matches.try_get_one::<bool>("all").ok().flatten() == Some(&true) && self.name == "cover";
+            watchdog::watch_command(name, leaves_findings, &shared);
         }
         (self.run)(matches, &shared)
     }

@@ -24,7 +24,7 @@ use crate::report::targets::ShownProperties;
 use crate::semantics::Question;
 use crate::syntax::{self, Format, InputError, Parsed};
 use crate::verify::{
-    CheckFailure, Obligation, RepairFacts, check_content, check_every_compilation, check_net_evidence,
+    CheckFailure, Obligation, PropertyFacts, RepairFacts, check_content, check_every_compilation, check_net_evidence,
     check_program_evidence, check_property_evidence, check_reach_evidence, check_repair_evidence, is_in_source_order,
 };
 use clap::Args;
@@ -52,13 +52,49 @@ pub(super) struct VerifyOptions {
     proved: bool,
 }
 
-/// Checks evidence where it states its input, under limits; the kind, or why it is not accepted.
-pub(super) fn accepted_kind(path: &str, shared: &SharedOptions) -> Result<&'static str, String> {
+/// Evidence that was accepted.
+pub(super) struct AcceptedEvidence {
+    /// Its kind.
+    pub(super) kind: &'static str,
+    /// What a proof of properties shows.
+    pub(super) properties: Option<PropertyFacts>,
+    /// What evidence about a repair shows.
+    pub(super) repair: Option<RepairFacts>,
+    /// The text of the document that `verify` prints about it.
+    pub(super) document: String,
+}
+
+/// Why evidence was not accepted.
+pub(super) enum NotAccepted {
+    /// It does not show what it claims, or cannot be read.
+    Rejected(String),
+    /// A limit was reached.
+    Stopped(StopReason),
+}
+
+impl From<String> for NotAccepted {
+    fn from(reason: String) -> Self {
+        Self::Rejected(reason)
+    }
+}
+
+/// Checks the evidence in a file against the input that it states, under limits. The document calls the file by `name`.
+pub(super) fn accepted(path: &str, name: &str, shared: &SharedOptions) -> Result<AcceptedEvidence, NotAccepted> {
     let options = VerifyOptions { evidence: Vec::new(), program: None, query: None, smtlib: None, proved: false };
-    match within_limits(&options, shared, path) {
-        Checked::Accepted { kind, .. } => Ok(kind),
-        Checked::Rejected { reason } | Checked::Unreadable { reason } => Err(reason),
-        Checked::Stopped { reason } => Err(reason.to_string()),
+    let begin = Instant::now();
+    let checked = within_limits(&options, shared, path);
+    let document = checked.document(name, begin.elapsed());
+    match checked {
+        Checked::Accepted { kind, shown, .. } => {
+            let (properties, repair) = match shown {
+                Shown::Properties(_, facts) => (facts, None),
+                Shown::Repair(facts) => (None, Some(facts)),
+                Shown::Kind | Shown::Compilations(_) => (None, None),
+            };
+            Ok(AcceptedEvidence { kind, properties, repair, document })
+        }
+        Checked::Rejected { reason } | Checked::Unreadable { reason } => Err(NotAccepted::Rejected(reason)),
+        Checked::Stopped { reason } => Err(NotAccepted::Stopped(reason)),
     }
 }
 
@@ -78,8 +114,8 @@ enum Shown {
     Proved(String),
     /// About a repair.
     Repair(RepairFacts),
-    /// About properties.
-    Properties(ShownProperties),
+    /// About properties; of a proof also what the checker says.
+    Properties(ShownProperties, Option<PropertyFacts>),
     /// About a build without optimisation that is robust: why that need not hold of every compilation of its sources, if it need not.
     Compilations(Option<String>),
 }
@@ -101,7 +137,7 @@ pub(super) fn run(options: &VerifyOptions, shared: &SharedOptions) -> Exit {
         if shared.json {
             documents.add(outcome.document(path, start.elapsed()));
         } else {
-            outcome.print(path, shared);
+            outcome.print(path);
         }
     }
     if shared.json {
@@ -133,7 +169,7 @@ impl Checked {
                     Shown::Proved(words) => document.proved = Some(words.clone()),
                     Shown::Repair(facts) => document.repair = Some(RepairDocument::new(facts)),
                     Shown::Compilations(objection) => document.every_compilation = Some(objection.is_none()),
-                    Shown::Properties(shown) => document.properties = Some(PropertiesDocument::new(shown)),
+                    Shown::Properties(shown, _) => document.properties = Some(PropertiesDocument::new(shown)),
                 }
             }
             Self::Rejected { reason } => {
@@ -151,9 +187,8 @@ impl Checked {
         documents::text(&document)
     }
 
-    fn print(&self, path: &str, shared: &SharedOptions) {
+    fn print(&self, path: &str) {
         match self {
-            Self::Accepted { .. } if shared.quiet => {}
             Self::Accepted { kind, subject, shown } => {
                 let (input, words) = (subject.path(), subject.words());
                 let said = match shown {
@@ -162,7 +197,7 @@ impl Checked {
                     Shown::Kind if *kind == "not-pso-robust" => format!("{input} is not robust against PSO"),
                     Shown::Kind | Shown::Proved(_) => format!("{input} is {kind}"),
                     Shown::Repair(facts) => format!("{input} {}", repair_words(facts)),
-                    Shown::Properties(shown) => shown.words(input),
+                    Shown::Properties(shown, _) => shown.words(input),
                     Shown::Compilations(None) => {
                         format!("{input} is {kind}, and so is every compilation of its sources")
                     }
@@ -262,13 +297,14 @@ fn check_about_program(
         }
         Evidence::Property(..) | Evidence::PropertyWitness(..) => {
             let facts = check_property_evidence(&program, question.as_ref(), evidence)?;
-            Shown::Properties(match (evidence, facts) {
+            let shown = match (evidence, &facts) {
                 (Evidence::PropertyWitness(_, witness), _) => {
                     ShownProperties::violated(&written, witness.model, witness.target)
                 }
-                (_, Some(facts)) => ShownProperties::proved(&written, &facts),
+                (_, Some(facts)) => ShownProperties::proved(&written, facts),
                 (_, None) => return Err(Checked::Rejected { reason: "the evidence shows nothing".to_owned() }),
-            })
+            };
+            Shown::Properties(shown, facts)
         }
         _ => {
             check_program_evidence(&program, evidence)?;

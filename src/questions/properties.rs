@@ -96,6 +96,21 @@ impl<'p> Properties<'p> {
         Ok(Self { written, watched, queued, targets, unasked, options })
     }
 
+    /// The threads that are asked about, which evidence is about.
+    pub fn watched(&self) -> &Program {
+        &self.watched
+    }
+
+    /// The targets that are asked about.
+    pub fn targets(&self) -> &[Target] {
+        &self.targets
+    }
+
+    /// Whether some of what the program states cannot be asked.
+    pub fn are_some_unasked(&self) -> bool {
+        self.unasked.is_some()
+    }
+
     /// Whether the program states no property.
     pub fn are_none(&self) -> bool {
         self.targets.is_empty() && self.unasked.is_none()

@@ -27,13 +27,15 @@ pub struct Claim<'a> {
 pub enum Compilations {
     /// It does: the build without optimisation is robust, and orderings suffice.
     Every,
-    /// Nothing is said.
+    /// It does not, as far as orderings tell.
     NotEvery {
         /// The place in the sources that is in the way.
         place: Option<String>,
         /// What it is.
         reason: String,
     },
+    /// Nobody knows: time, memory or values ran out first, for this reason.
+    Unknown(String),
 }
 
 impl Compilations {
@@ -43,6 +45,7 @@ impl Compilations {
             Self::Every => "also for every compilation (orderings suffice; source order checked)".to_owned(),
             Self::NotEvery { place: None, reason } => format!("not for every compilation: {reason}"),
             Self::NotEvery { place: Some(place), reason } => format!("not for every compilation: {place}: {reason}"),
+            Self::Unknown(reason) => format!("for every compilation: not known: {reason}"),
         }
     }
 }

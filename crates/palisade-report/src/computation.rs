@@ -1,6 +1,7 @@
 //! A computation for people, a row per step with a column per thread copy and per store buffer.
 
 use super::source_place;
+use super::wording::WIDEST;
 use palisade_engine::properties::Violation;
 use palisade_model::program::{Action, Instruction, Program, Value};
 use palisade_semantics::{CopyId, Effect, Event, Instance, State, StepKind, ThreadState};
@@ -69,7 +70,7 @@ impl<'a> ComputationReport<'a> {
                 }
             }
         }
-        let width = places.iter().map(|[place, _]| place.chars().count()).max().unwrap_or(0);
+        let width = places.iter().map(|[place, _]| place.chars().count()).max().unwrap_or(0).min(WIDEST);
         let lines = places.iter().map(|[place, words]| format!("  {place:<width$}  {words}\n"));
         lines.collect()
     }
@@ -240,7 +241,7 @@ pub fn crowd_text(kind: StepKind) -> String {
 fn aligned(rows: &[Vec<String>]) -> String {
     let mut out = String::new();
     let widths: Vec<usize> = (0..rows[0].len())
-        .map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0))
+        .map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0).min(WIDEST))
         .collect();
     for (number, row) in rows.iter().enumerate() {
         let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();

@@ -2,6 +2,7 @@
 
 use super::computation::address_text;
 use super::relations::{direct_edges, edge_name, letter, name};
+use super::wording::WIDEST;
 use palisade_model::program::{InstructionId, Program, ThreadId};
 use palisade_semantics::{CopyId, Edge, Instance, NodeId, Relation, Trace, shortest_cycle};
 use std::fmt::Write;
@@ -128,7 +129,7 @@ impl Execution<'_> {
             event.map_or_else(String::new, |event| event.letter.clone())
         };
         let mut out = format!("{}\n", self.title());
-        let width = columns.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0).max(4);
+        let width = columns.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0).clamp(4, WIDEST);
         for (copy, events) in &columns {
             let shown: Vec<String> =
                 events.iter().map(|event| format!("{}: {} (line {})", event.letter, event.text, event.line)).collect();

@@ -3,6 +3,7 @@
 //! Interleavings that have no serial permutation and computations under TSO are shown alike, as text and by `picture`.
 
 use super::interleaving::Interleaving;
+use super::wording::WIDEST;
 use std::fmt::Write;
 
 /// A violation by events and tasks, to be shown.
@@ -90,7 +91,7 @@ impl Scene {
         let long = |text: &str| text.chars().count();
         let width = |(thread, name): (usize, &String)| {
             let own = self.steps.iter().filter(|step| step.thread == thread).map(|step| long(&step.action));
-            own.max().unwrap_or(0).max(long(name))
+            own.max().unwrap_or(0).max(long(name)).min(WIDEST)
         };
         let widths: Vec<usize> = self.threads.iter().enumerate().map(width).collect();
         let row = |number: &str, cells: &[&str]| {

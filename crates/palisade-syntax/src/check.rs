@@ -8,6 +8,8 @@ use palisade_model::program::{
     StructuralWarning, Thread, ThreadId, Value, structural_warnings,
 };
 
+use std::collections::BTreeSet;
+
 /// So many dead ends are compared with all labels, as each may be misspelt.
 const MOST_DEAD_ENDS: usize = 100;
 
@@ -49,6 +51,38 @@ pub fn no_attack_can_start(program: &Program) -> Diagnostic {
     let span = program.threads.first().map_or(Span::default(), |thread| thread.span);
     let message = "no attack can start: in no thread does a load follow a store without a fence in between";
     Diagnostic::warning(message, span).with_note("the program is robust, whatever values there are")
+}
+
+/// The warnings about roles of machine code that never come to an end, where `is_reached` says no of labels that they do not come to: a verdict about them may say
+/// little.
+pub fn roles_without_end(program: &Program, is_reached: impl Fn(ThreadId, LabelId) -> bool) -> Vec<Diagnostic> {
+    if !program.source.is_listing {
+        return Vec::new();
+    }
+    let warning = |(id, thread): (ThreadId, &Thread)| {
+        let by_label = thread.instructions_by_label();
+        let (mut seen, mut open) = (BTreeSet::from([thread.initial]), vec![thread.initial]);
+        let (mut fails, mut returns) = (false, false);
+        while let Some(label) = open.pop().filter(|_| !returns) {
+            returns = by_label[label.index()].is_empty();
+            for instruction in by_label[label.index()].iter().map(|instruction| thread.instruction(*instruction)) {
+                if instruction.action == Action::Fail {
+                    fails = true;
+                    continue;
+                }
+                // Roles that begin again return to where they begin.
+                returns |= instruction.target == thread.initial;
+                if is_reached(id, instruction.target) && seen.insert(instruction.target) {
+                    open.push(instruction.target);
+                }
+            }
+        }
+        let what = if fails { "fails on every path" } else { "never returns" };
+        let message = format!("role `{}` {what}", thread.name);
+        let note = "the verdict says nothing about what the role would do after that";
+        (!returns).then(|| Diagnostic::warning(message, thread.span).with_note(note))
+    };
+    program.thread_ids().filter(|(_, thread)| !thread.is_left_out()).filter_map(warning).collect()
 }
 
 /// Joint control states that ask for more copies of a thread than there are.

@@ -73,7 +73,9 @@ pub(in crate::cli) fn watch(
     let mut peak: Option<u64> = None;
     let mut stopped = None;
     let (used, elapsed) = loop {
-        match ended.recv_timeout(pause(start.elapsed())) {
+        let left = timeout.filter(|_| stopped.is_none()).map(|timeout| timeout.saturating_sub(start.elapsed()));
+        let pause = pause(start.elapsed());
+        match ended.recv_timeout(left.map_or(pause, |left| left.min(pause))) {
             Ok(end) => break end,
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {

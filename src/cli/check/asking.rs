@@ -9,7 +9,11 @@ use crate::semantics::Model;
 use crate::syntax::{self, Diagnostic, InputError};
 
 /// The questions to ask about a program, in the order in which they are told.
-pub(super) fn questions(arguments: &CheckArguments, file: &str, loaded: &Loaded) -> Result<Vec<Ask>, InputError> {
+pub(in crate::cli) fn questions(
+    arguments: &CheckArguments,
+    file: &str,
+    loaded: &Loaded,
+) -> Result<Vec<Ask>, InputError> {
     let program = &loaded.program;
     let refuse = |message: &str, help: &str| Err(InputError::file(file, message).with_help_if(Some(help.to_owned())));
     let is_of_events = program.is_event_driven();

@@ -36,8 +36,12 @@ pub(super) fn of(
     }
     let Some(path) = unoptimised(asking.file)? else { return Ok((None, None)) };
     let not = |reason: String| Ok((Some(Compilations::NotEvery { place: None, reason }), None));
+    let unknown = |reason: String| Ok((Some(Compilations::Unknown(reason)), None));
     let other = match arguments.program.read_any_within(&path, &asking.limits) {
         Ok(other) => other,
+        Err(error @ InputError::Stopped { .. }) => {
+            return unknown(format!("the build without optimisation: {}", first_line(&error)));
+        }
         Err(error) => return not(format!("the build without optimisation: {}", first_line(&error))),
     };
     if roles(&other.program) != roles(&loaded.program) {
@@ -48,11 +52,12 @@ pub(super) fn of(
     let options = check_options(arguments, &asking.limits);
     let answered = asking.ask(Robustness { about, options, part: None, observer: &Silent });
     if let Some((fault, _)) = answered.asked().fault() {
-        return not(format!("the build without optimisation: {}", fault.describe(&other.program)));
+        let reason = format!("the build without optimisation: {}", fault.describe(&other.program));
+        return if fault.is_growth() || fault.stopped().is_some() { unknown(reason) } else { not(reason) };
     }
     let confirmation = answered.confirmation();
     if let Some(reason) = confirmation.and_then(|own| own.stopped()) {
-        return not(format!("{reason} before the evidence for the build without optimisation was checked"));
+        return unknown(format!("{reason} before the evidence for the build without optimisation was checked"));
     }
     if let Some(alarm) = confirmation.and_then(|own| own.alarm(&path)) {
         let reason = "the evidence for the build without optimisation is rejected".to_owned();
@@ -91,6 +96,7 @@ fn judged(program: &Program, answered: &Answered<'_>) -> Option<Compilations> {
     })?;
     let judged = every_compilation(program, &certificate)?.err();
     Some(match (judged, check_every_compilation(program, &certificate)) {
+        (Some(objection), _) if objection.is_limit => Compilations::Unknown(objection.reason),
         (Some(objection), _) => Compilations::NotEvery { place: Some(objection.place), reason: objection.reason },
         (None, Err(failure)) => Compilations::NotEvery { place: None, reason: failure.detail },
         (None, Ok(())) => Compilations::Every,

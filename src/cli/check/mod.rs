@@ -8,6 +8,7 @@ mod two_threads;
 
 pub(super) use arguments::CheckArguments;
 use arguments::{AttackRange, EventMethod};
+pub(super) use asking::questions;
 
 use super::answers::{Answered, Asking};
 use super::batch::{Batch, Extent, Spoken, answer_all};
@@ -26,7 +27,7 @@ use crate::report::models::model_word;
 use crate::report::page::told_page;
 use crate::robustness::{CheckOptions, Observer, Silent};
 use crate::semantics::Model;
-use crate::syntax::{Format, InputError, no_attack_can_start, store_fence_without_effect};
+use crate::syntax::{Format, InputError, no_attack_can_start, roles_without_end, store_fence_without_effect};
 use progress::Progress;
 use std::time::Instant;
 use two_threads::check_two_threads;
@@ -216,6 +217,16 @@ fn warnings(loaded: &Loaded, accounts: &[Account<'_>]) -> Vec<crate::syntax::Dia
     }
     if accounts.iter().any(|account| is_fenceless_for_no_reason(loaded, account)) {
         warnings.push(no_attack_can_start(&loaded.program));
+    }
+    let robustness = accounts.iter().find(|account| account.ask == Ask::Robustness.name());
+    if let Some(account) = robustness.filter(|account| account.standing() != Standing::Unknown) {
+        let unreached = account.unreached.as_deref().unwrap_or_default();
+        let is_reached = |thread, label| {
+            let thread = loaded.program.thread(thread);
+            let name = &thread.label(label).name;
+            !unreached.iter().any(|place| place.thread == thread.name && place.label == name.as_str())
+        };
+        warnings.extend(roles_without_end(&loaded.program, is_reached));
     }
     warnings
 }

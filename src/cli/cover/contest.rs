@@ -6,14 +6,14 @@ use crate::cli::files::NewFile;
 use crate::cli::folder::create_folder;
 use crate::cli::guard;
 use crate::cli::net_input::LoadedProperties;
-use crate::cli::output::{print_document, print_line, remark};
-use crate::cli::{Exit, SharedOptions};
+use crate::cli::output::{print_and_keep, print_document, remark};
+use crate::cli::{Exit, SharedOptions, pending};
 use crate::coverability::{AskedNet, Options, reach_all, solve_all};
 use crate::evidence::MarkingSet;
 use crate::limits::Limits;
 use crate::net::{AskedOf, Formula, Query};
 use crate::report::contest::{AnsweredProperty, AskedQuestion};
-use crate::report::documents::{ContestContext, ContestDocument};
+use crate::report::documents::{self, ContestContext, ContestDocument};
 use crate::syntax::InputError;
 use std::path::Path;
 use std::sync::Arc;
@@ -29,20 +29,13 @@ pub(super) fn run(arguments: &CoverArguments, shared: &SharedOptions) -> Result<
         create_folder(folder).map_err(|error| unwritten(folder, &error))?;
     }
     let options = super::options(arguments, shared, limits);
-    let mut contest = Contest::new(arguments, shared, &loaded, begin);
+    let mut contest = Contest { read_seconds, ..Contest::new(arguments, shared, &loaded, begin) };
     contest.report_decided(false);
+    contest.leave_found();
     let asked = contest.ask(&options);
-    let context = ContestContext {
-        file: &arguments.net,
-        query: loaded.query.as_ref().map_or("", |query| &query.path),
-        size: (loaded.net.places.len(), loaded.net.transitions.len()),
-        asked,
-        read_seconds,
-        seconds: begin.elapsed().as_secs_f64(),
-    };
     contest.report_decided(true);
     if shared.json {
-        print_document(&ContestDocument::new(&contest.answers, &context));
+        print_document(&ContestDocument::new(&contest.answers, &contest.context(asked)));
     }
     match contest.failure {
         Some(error) => Err(error),
@@ -63,6 +56,8 @@ struct Contest<'a> {
     shared: &'a SharedOptions,
     loaded: &'a LoadedProperties,
     begin: Instant,
+    /// How long reading took.
+    read_seconds: f64,
     /// All questions, each with the number of its property.
     all: Vec<(usize, AskedOf<'a>)>,
     /// What became of the properties so far.
@@ -104,6 +99,7 @@ impl<'a> Contest<'a> {
             shared,
             loaded,
             begin,
+            read_seconds: 0.0,
             all: all.collect(),
             answers: answers.collect(),
             told: vec![false; loaded.properties.len()],
@@ -190,6 +186,37 @@ impl<'a> Contest<'a> {
         asked.seconds = self.begin.elapsed().as_secs_f64();
         self.answers[property].questions[number] = asked;
         self.report_decided(false);
+        self.leave_found();
+    }
+
+    /// What a document says besides the answers.
+    fn context(&self, asked: AskedNet) -> ContestContext<'a> {
+        let loaded = self.loaded;
+        ContestContext {
+            file: &self.arguments.net,
+            query: loaded.query.as_ref().map_or("", |query| &query.path),
+            size: (loaded.net.places.len(), loaded.net.transitions.len()),
+            asked,
+            read_seconds: self.read_seconds,
+            seconds: self.begin.elapsed().as_secs_f64(),
+        }
+    }
+
+    /// Leaves what is known so far, should nobody come to tell the rest.
+    fn leave_found(&self) {
+        let mut answers = self.answers.clone();
+        let questions = answers.iter_mut().flat_map(|answer| &mut answer.questions);
+        for question in questions.filter(|question| question.coverable.is_none() && question.reason.is_none()) {
+            question.reason = Some("a limit was reached".to_owned());
+        }
+        pending::found(if self.shared.json {
+            let (places, transitions) = (self.loaded.net.places.len(), self.loaded.net.transitions.len());
+            let context = self.context(AskedNet { places, transitions, seconds: 0.0 });
+            documents::text(&ContestDocument::new(&answers, &context))
+        } else {
+            let open = answers.iter().zip(&self.told).filter(|(_, told)| !**told);
+            open.map(|(answer, _)| answer.line() + "\n").collect()
+        });
     }
 
     /// Checks and writes the evidence of an answer. What is rejected, or not checked to the end where that was asked for, is no answer.
@@ -241,6 +268,7 @@ impl<'a> Contest<'a> {
         let plain: String =
             name.chars().map(|c| if c.is_alphanumeric() || c == '-' || c == '.' { c } else { '_' }).collect();
         let path = folder.join(format!("{plain}.json"));
+        let _writing = pending::writing();
         let mut file = NewFile::create(&path)?;
         evidence.write(&mut file)?;
         file.finish()?;
@@ -254,7 +282,7 @@ impl<'a> Contest<'a> {
             if !*told && (is_end || nothing_to_ask || answer.value().is_some()) {
                 *told = true;
                 if !self.shared.json {
-                    print_line(answer.line());
+                    print_and_keep(answer.line() + "\n");
                 }
             }
         }

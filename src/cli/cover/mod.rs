@@ -10,6 +10,7 @@ use super::files::{NewFile, write_together};
 use super::net_input::{LoadedNet, NetOptions};
 use super::output::{print_document, remark};
 use super::outputs::{OutputOptions, PageOption};
+use super::pending::writing;
 use super::{Exit, SharedOptions, print_input_error, print_line, print_text};
 use crate::coverability::{self, Answer, Options, Outcome};
 use crate::evidence::{Evidence, NetSubject};
@@ -195,6 +196,7 @@ fn write_net(path: &Path, file: &str, loaded: &LoadedNet, shared: &SharedOptions
 /// Writes the run or the certificate; says whether there was one.
 fn write_evidence(path: &Path, subject: NetSubject, problem: &Problem, answer: &Answer) -> std::io::Result<bool> {
     let Some(evidence) = evidence_of(subject, problem, answer) else { return Ok(false) };
+    let _writing = writing();
     let mut written = NewFile::create(path)?;
     evidence.write(&mut written)?;
     written.finish()?;

@@ -22,6 +22,7 @@ use crate::report::findings::Answer;
 use crate::syntax::InputError;
 pub(super) use arguments::FencesArguments;
 use arguments::ObjectiveChoice;
+pub(super) use properties::placement_options;
 
 /// Runs `palisade fences`.
 pub(super) fn run(arguments: &FencesArguments, shared: &SharedOptions) -> Exit {

@@ -145,7 +145,8 @@ pub(super) fn model_to_ask(arguments: &FencesArguments, loaded: &Loaded) -> Resu
     Ok(model)
 }
 
-fn placement_options(
+/// What to place, and how.
+pub(in crate::cli) fn placement_options(
     arguments: &FencesArguments,
     loaded: &Loaded,
     limits: &Limits,

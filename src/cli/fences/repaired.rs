@@ -5,6 +5,7 @@ use crate::cli::Loaded;
 use crate::cli::evidence_files::{unwritten, write_document};
 use crate::cli::files::write_file;
 use crate::cli::folder::create_folder;
+use crate::cli::pending::writing;
 use crate::evidence::{Evidence, ProgramSubject, RepairEvidence};
 use crate::fences::RepairedText;
 use crate::program::NoText;
@@ -60,6 +61,7 @@ pub(super) fn write_proofs(
     proofs: Proofs<'_>,
 ) -> Result<Vec<String>, InputError> {
     let refused = |error: io::Error| unwritten(folder, &error);
+    let _writing = writing();
     create_folder(folder).map_err(refused)?;
     let mut before = loaded.subject();
     let mut written = Vec::new();

@@ -1,9 +1,6 @@
 //! The attacks of one program, divided among jobs, and the one certificate of all parts.
 
-use super::command::Command;
-use super::evidence::{Accepted, write};
-use crate::cli::verify::accepted_kind;
-use crate::cli::{Exit, SharedOptions};
+use crate::cli::Exit;
 use crate::evidence::{Evidence, ProgramSubject, RobustCertificate};
 use crate::report::documents::{EvidenceText, ResultDocument};
 use crate::robustness::combine;
@@ -42,16 +39,9 @@ pub(super) fn is_shown(result: &ResultDocument) -> bool {
     part(result).is_some()
 }
 
-/// What the parts of a program come to.
-pub(super) struct Joined {
-    /// What each part is about.
-    subjects: Vec<ProgramSubject>,
-    /// The certificate of all of them, not checked.
-    certificate: RobustCertificate,
-}
-
-/// Puts the parts of a program together, one after the other; nothing where one of them does not show its attacks infeasible.
-pub(super) fn join<'r>(results: impl Iterator<Item = &'r ResultDocument>) -> Option<Joined> {
+/// The certificate of all parts of a program, one after the other, not checked; nothing where one of them does not show its attacks infeasible, or they are about
+/// different programs.
+pub(super) fn join<'r>(results: impl Iterator<Item = &'r ResultDocument>) -> Option<EvidenceText> {
     let (mut subjects, mut are_shown) = (Vec::new(), true);
     let certificates = results.map_while(|result| {
         let part = part(result);
@@ -61,30 +51,7 @@ pub(super) fn join<'r>(results: impl Iterator<Item = &'r ResultDocument>) -> Opt
         Some(certificate)
     });
     let certificate = combine(certificates);
-    are_shown.then_some(Joined { subjects, certificate })
-}
-
-/// Checks the certificate that the parts of a program come to, which it writes into a folder; why it does not count.
-pub(super) fn accept(
-    joined: Joined,
-    command: &Command,
-    folder: &Path,
-    shared: &SharedOptions,
-) -> Result<Accepted, String> {
-    let loaded = command.program().ok_or("the program cannot be read")?;
-    let subject = loaded.subject();
-    if joined.subjects.iter().any(|other| *other != subject) {
-        return Err("a part is about something else than the job".to_owned());
-    }
-    let stem = Path::new(&command.path()).file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let name = format!("{stem}.robust.json");
-    // What the checker needs memory for it reads itself.
-    write(
-        folder,
-        &[EvidenceText { name: name.clone(), text: Evidence::Robust(subject, joined.certificate).to_text() }],
-    )
-    .map_err(|error| error.to_string())?;
-    let path = folder.join(name).display().to_string();
-    let kind = accepted_kind(&path, shared)?;
-    Ok(Accepted { kinds: vec![kind.to_owned()], paths: vec![path] })
+    let subject = subjects.pop().filter(|one| are_shown && subjects.iter().all(|other| other == one))?;
+    let stem = Path::new(&subject.input.path).file_name().unwrap_or_default().to_string_lossy().into_owned();
+    Some(EvidenceText { name: format!("{stem}.robust.json"), text: Evidence::Robust(subject, certificate).to_text() })
 }

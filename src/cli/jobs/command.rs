@@ -4,15 +4,11 @@ use crate::cli::check::{CheckArguments, check_options};
 use crate::cli::load::machine_code;
 use crate::cli::net_input::NetOptions;
 use crate::cli::usage::in_sentences;
-use crate::cli::words::Ask;
 use crate::cli::{Loaded, ProgramOptions, definition, subcommands};
 use crate::evidence::sha256;
 use crate::limits::Limits;
-use crate::properties::targets;
 use crate::report::documents::JobInput;
-use crate::report::models::model_word;
 use crate::robustness::CheckOptions;
-use crate::semantics::{Model, Quantifier};
 use crate::syntax::{self, Format, InputError};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, FromArgMatches};
@@ -68,51 +64,30 @@ impl Command {
         ProgramOptions::from_arg_matches(&self.matches).unwrap_or_default()
     }
 
+    /// The options of the command.
+    pub(super) fn arguments<A: FromArgMatches>(&self) -> Result<A, InputError> {
+        let refused = |error: clap::Error| in_sentences(&self.name, &error.render().to_string());
+        A::from_arg_matches(&self.matches).map_err(refused)
+    }
+
+    /// The program with its options.
+    pub(super) fn load(&self) -> Result<Loaded, InputError> {
+        self.load_other(&self.path())
+    }
+
+    /// Another program with the same options.
+    pub(super) fn load_other(&self, path: &str) -> Result<Loaded, InputError> {
+        self.program_options().read_any_within(path, &Limits::none())
+    }
+
     /// The program with its options; nothing for nets, and for programs that cannot be read.
     pub(super) fn program(&self) -> Option<Loaded> {
-        if self.name == "cover" {
-            return None;
-        }
-        self.program_options().read_any_within(&self.path(), &Limits::none()).ok()
+        if self.name == "cover" { None } else { self.load().ok() }
     }
 
     /// Whether it asks about all properties of a query.
     pub(super) fn asks_about_all(&self) -> bool {
-        self.name == "cover" && self.matches.get_flag("all")
-    }
-
-    /// The options of a check, or of `prove`.
-    fn check_arguments(&self) -> Option<CheckArguments> {
-        ["check", "prove"]
-            .contains(&self.name.as_str())
-            .then(|| CheckArguments::from_arg_matches(&self.matches).ok())?
-    }
-
-    /// The kinds of evidence one of which shows that the program is robust, where that is asked.
-    pub(super) fn evidence_of_robustness(&self) -> Option<Vec<String>> {
-        let arguments = self.check_arguments().filter(|_| self.name == "check")?;
-        let is_asked = arguments.ask.is_empty() || arguments.ask.contains(&Ask::Robustness);
-        let own = format!("{}-robust", model_word(arguments.model));
-        match arguments.model {
-            _ if !is_asked => None,
-            Model::Sc => None,
-            Model::Tso => Some(vec!["robust".to_owned(), own]),
-            _ => Some(vec![own]),
-        }
-    }
-
-    /// Whether a final state that is reached is what the program's question asks for.
-    pub(super) fn asks_what_exists(&self) -> bool {
-        let question = self.program().and_then(|loaded| loaded.question);
-        question.is_some_and(|question| question.condition().quantifier == Quantifier::Exists)
-    }
-
-    /// Whether the program states a property or asks a question.
-    pub(super) fn states_properties(&self) -> bool {
-        let states = |loaded: Loaded| {
-            !targets(&loaded.program, loaded.question.as_ref()).is_empty() || !loaded.program.never.is_empty()
-        };
-        self.program().is_none_or(states)
+        self.name == "cover" && (self.matches.get_flag("all") || self.matches.contains_id("ask"))
     }
 
     /// How `check` decides a program.

@@ -1,15 +1,17 @@
 //! `palisade merge`: one answer of what came of all jobs.
 
+use super::asked::{Answer, asked};
 use super::attacks::{self, is_part, whole};
 use super::command::Command;
-use super::evidence::{Accepted, accept, write};
+use super::evidence::{Accepted, accept};
 use super::job::{check_inputs, read_plan};
 use super::results::{Results, all_beside, files, verdict};
 use crate::cli::files::TemporaryFolder;
 use crate::cli::output::{print_document, print_line, remark_line};
+use crate::cli::verify::NotAccepted;
 use crate::cli::{Exit, SharedOptions, print_input_error};
 use crate::report::counted;
-use crate::report::documents::{JobDocument, LineCounts, MergeDocument, MergedAnswer, ResultDocument};
+use crate::report::documents::{EvidenceText, JobDocument, LineCounts, MergeDocument, MergedAnswer, ResultDocument};
 use crate::syntax::InputError;
 use clap::Args;
 use rayon::prelude::*;
@@ -133,54 +135,67 @@ struct Question<'a> {
 }
 
 impl Question<'_> {
-    /// The answer, with its evidence checked.
+    /// The answer that the evidence gives.
     fn answer(&self) -> Result<MergedAnswer, InputError> {
         let (first, _) = self.parts[0];
         check_inputs(first)?;
-        let command = Command::of(&first.arguments)?;
-        let mut answer = MergedAnswer {
-            arguments: whole(&first.arguments).to_vec(),
-            jobs: self.parts.len(),
-            exit: Exit::Unknown.code(),
-            verdict: None,
-            reason: None,
-            accepted: Vec::new(),
-            certificates: Vec::new(),
-            seconds: self.parts.iter().map(|(_, result)| result.seconds).sum(),
-            documents: self.parts.iter().map(|(_, result)| result.document.clone()).collect(),
-        };
         let results = self.parts.iter().map(|(_, result)| *result);
         let joined = is_part(&first.arguments).then(|| attacks::join(results)).flatten();
-        let accepted = match joined {
-            Some(joined) => {
-                answer.exit = Exit::Holds.code();
-                answer.verdict = Some("robust".to_owned());
-                attacks::accept(joined, &command, self.folder, self.shared)
-            }
+        let told = match joined {
+            Some(certificate) => self.shown(&[certificate], Exit::Holds),
             None => {
-                let (job, result) = self.telling();
-                answer.exit = result.exit;
-                answer.verdict = verdict(result).map(str::to_owned);
-                answer.reason = reason(result);
-                self.accept(job, &command, result)
+                let result = self.telling();
+                match exit_of(result.exit) {
+                    Exit::Rejected => Told::rejected("the job itself has rejected it"),
+                    Exit::BadInput => Told::said(Exit::BadInput, result),
+                    exit => self.shown(&result.evidence, exit).or_said(result),
+                }
             }
         };
-        match accepted {
+        let Told { exit, verdict, reason, cost, accepted } = told;
+        Ok(MergedAnswer {
+            arguments: whole(&first.arguments).to_vec(),
+            jobs: self.parts.len(),
+            exit: exit.code(),
+            verdict,
+            reason,
+            cost: cost.as_ref().map(|(cost, _)| cost.clone()),
+            cheapest: cost.map(|(_, is_cheapest)| is_cheapest),
+            accepted: accepted.kinds,
+            certificates: accepted.paths,
+            seconds: self.parts.iter().map(|(_, result)| result.seconds).sum(),
+            documents: accepted.documents,
+        })
+    }
+
+    /// The answer that evidence gives, which is to be the one of a command that has ended in this way.
+    fn shown(&self, evidence: &[EvidenceText], exit: Exit) -> Told {
+        let (first, _) = self.parts[0];
+        let asked = Command::of(&first.arguments).and_then(|command| asked(&command, &first.inputs));
+        let mut asked = match asked {
+            Ok(asked) => asked,
+            Err(error) => return Told::rejected(&error.render(false)),
+        };
+        match accept(asked.as_mut(), evidence, self.folder, self.shared) {
             Ok(accepted) => {
-                answer.accepted = accepted.kinds;
-                answer.certificates = accepted.paths;
+                let Answer { exit: shown, verdict, cost } = asked.answer();
+                if shown != exit {
+                    return Told::rejected("there is no evidence for the answer");
+                }
+                Told { exit, verdict: Some(verdict.to_owned()), reason: None, cost, accepted }
             }
-            Err(reason) => {
-                answer.exit = Exit::Rejected.code();
-                answer.verdict = None;
-                answer.reason = Some(format!("the evidence is rejected: {reason}"));
-            }
+            Err(NotAccepted::Rejected(reason)) => Told::rejected(&reason),
+            Err(NotAccepted::Stopped(reason)) => Told {
+                exit: Exit::Unknown,
+                verdict: Some("unknown".to_owned()),
+                reason: Some(format!("{reason} before the evidence was checked")),
+                ..Told::rejected("")
+            },
         }
-        Ok(answer)
     }
 
     /// The result that tells the answer, where not every part shows its attacks infeasible: the first of those that say most.
-    fn telling(&self) -> (&JobDocument, &ResultDocument) {
+    fn telling(&self) -> &ResultDocument {
         let open = self.parts.iter().filter(|(job, result)| !is_part(&job.arguments) || !attacks::is_shown(result));
         // One violation is enough; without one, what a part has no answer for is unknown.
         let rank = |(_, result): &&(&JobDocument, &ResultDocument)| match exit_of(result.exit) {
@@ -189,24 +204,42 @@ impl Question<'_> {
             Exit::BadInput => 2,
             Exit::Unknown | Exit::Holds => 3,
         };
-        *open.min_by_key(rank).expect("where all parts show it, the whole is shown")
-    }
-
-    fn accept(&self, job: &JobDocument, command: &Command, result: &ResultDocument) -> Result<Accepted, String> {
-        if matches!(exit_of(result.exit), Exit::Unknown | Exit::BadInput | Exit::Rejected) {
-            return match exit_of(result.exit) {
-                Exit::Rejected => Err("the job itself has rejected it".to_owned()),
-                _ => Ok(Accepted::default()),
-            };
-        }
-        write(self.folder, &result.evidence).map_err(|error| format!("it cannot be written: {error}"))?;
-        accept(job, command, result.exit, &result.evidence, self.folder, self.shared)
+        open.min_by_key(rank).map_or(self.parts[0].1, |(_, result)| *result)
     }
 }
 
-/// Why a document gives no verdict.
+/// What is told of a question.
+struct Told {
+    exit: Exit,
+    verdict: Option<String>,
+    reason: Option<String>,
+    cost: Option<(String, bool)>,
+    accepted: Accepted,
+}
+
+impl Told {
+    /// That the evidence is rejected.
+    fn rejected(reason: &str) -> Self {
+        let reason = Some(format!("the evidence is rejected: {}", reason.trim_end()));
+        Self { exit: Exit::Rejected, verdict: None, reason, cost: None, accepted: Accepted::default() }
+    }
+
+    /// What a job says that has no answer.
+    fn said(exit: Exit, result: &ResultDocument) -> Self {
+        let verdict = (exit == Exit::Unknown).then(|| "unknown".to_owned());
+        Self { exit, verdict, reason: reason(result), cost: None, accepted: Accepted::default() }
+    }
+
+    /// The same, with the job's reason why it is not known.
+    fn or_said(self, result: &ResultDocument) -> Self {
+        let is_open = self.exit == Exit::Unknown && self.reason.is_none();
+        if is_open { Self { reason: reason(result), ..self } } else { self }
+    }
+}
+
+/// Why a job has no answer, in its own words.
 fn reason(result: &ResultDocument) -> Option<String> {
-    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let text = |value: &Value| value.as_str().map(|text| format!("the job says: {text}"));
     let of_error = || result.document.get("error").and_then(|error| error.get("message")).and_then(text);
     let answers = result.document.get("answers").and_then(Value::as_array);
     let of_answer = || answers?.iter().find_map(|answer| answer.get("reason").and_then(text));
@@ -218,6 +251,10 @@ fn print(answers: &[MergedAnswer], jobs: usize, lines: LineCounts, shared: &Shar
     for answer in answers {
         let mut line =
             format!("palisade {}: {}", answer.arguments.join(" "), answer.verdict.as_deref().unwrap_or("no answer"));
+        if let Some(cost) = &answer.cost {
+            let cheapest = if answer.cheapest == Some(true) { ", and none is cheaper" } else { "" };
+            line.push_str(&format!(" at a cost of {cost}{cheapest}"));
+        }
         if let Some(reason) = &answer.reason {
             line.push_str(&format!(", {reason}"));
         }

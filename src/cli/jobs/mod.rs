@@ -4,6 +4,7 @@
 //! that its file holds. So a worker may be killed at any time and started again, and a job may be done twice: lines that are cut off count as absent, and of two equal
 //! answers one is taken. Answers count only with evidence, which `merge` checks where it runs; so it does not matter who has done a job.
 
+mod asked;
 mod attacks;
 mod command;
 mod evidence;

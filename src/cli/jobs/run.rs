@@ -166,8 +166,9 @@ impl Worker<'_> {
         let folder = TemporaryFolder::new().map_err(|error| format!("no folder for evidence can be made: {error}"))?;
         let program = std::env::current_exe().map_err(|error| format!("the program is not found: {error}"))?;
         let mut command = Command::new(program);
+        let is_of_many = |word: &String| word == "--all" || word.starts_with("--ask");
         let is_file =
-            job.arguments.first().is_some_and(|name| name == "cover") && !job.arguments.contains(&"--all".to_owned());
+            job.arguments.first().is_some_and(|name| name == "cover") && !job.arguments.iter().any(is_of_many);
         let certificate = if is_file { folder.path().join("answer.json") } else { folder.path().to_owned() };
         command.args(&job.arguments).args(["--json", "--jobs=1", "--certificate"]).arg(certificate);
         let ended = watch(command, None, None, &self.limits).map_err(|error| format!("cannot be started: {error}"))?;

@@ -7,7 +7,7 @@ mod side_by_side;
 use super::load::exit_of;
 use super::output::{Documents, print_text};
 use super::words::capacity;
-use super::{Exit, Loaded, ProgramOptions, SharedOptions, print_input_error};
+use super::{Exit, Loaded, ProgramOptions, SharedOptions, pending, print_input_error, watchdog};
 use crate::limits::{Limits, StopReason};
 use crate::program::Program;
 use crate::report::documents::{self, SimulateDocument, StoppedDocument};
@@ -90,12 +90,18 @@ pub(super) enum Answer {
 pub(super) fn run(arguments: &SimulateArguments, shared: &SharedOptions) -> Exit {
     let mut worst = Exit::Holds;
     let mut documents = Documents::new(arguments.files.len() > 1);
+    watchdog::watch_inputs(&arguments.files, arguments.files.len() > 1, shared);
     // In batches, so that output flows in the order of the files while they are worked on in parallel.
     for batch in arguments.files.chunks(256) {
-        let answers: Vec<Answer> = batch.par_iter().map(|file| simulate(arguments, shared, file)).collect();
-        for answer in answers {
+        let answered = |file: &String| {
+            let _open = pending::begin(file);
+            simulate(arguments, shared, file)
+        };
+        let answers: Vec<Answer> = batch.par_iter().map(answered).collect();
+        for (file, answer) in batch.iter().zip(answers) {
             let exit = match answer {
                 Answer::Printed(exit, text) => {
+                    pending::answered(file, exit, Some(&text).filter(|_| shared.json));
                     if shared.json {
                         documents.add(text);
                     } else {

@@ -1,6 +1,7 @@
 //! The command line: what commands print, refuse and end with.
 
 mod bench;
+mod bounded_steps;
 mod check_many;
 mod check_progress;
 mod check_properties;
@@ -9,9 +10,11 @@ mod closed_output;
 mod command_line;
 mod convert;
 mod folders;
+mod large_inputs;
 pub(crate) mod limits;
 mod limits_large;
 mod limits_of_commands;
 mod prove;
 mod toy_question;
 mod verify;
+mod watchdog;

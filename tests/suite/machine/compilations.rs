@@ -254,3 +254,25 @@ fn reports_documents_and_evidence_say_so() {
         "{text}"
     );
 }
+
+/// Where values ran out, nobody knows.
+#[test]
+fn what_ran_out_is_not_known() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    roles(folder, "plain.toml", "orderings-O0", &["plain"], "source_order = true\n");
+    roles(folder, "fast.toml", "orderings-O2", &["plain"], "unoptimised = \"plain.toml\"\n");
+    let mut unknown = 0;
+    for values in 1..=4 {
+        let output = palisade(folder, &["check", "fast.toml", "--values", &values.to_string()]);
+        let text = String::from_utf8(output.stdout).expect("a report");
+        if let Some(line) = text.lines().find(|line| line.contains("more than") && line.contains("source ")) {
+            assert!(line.contains("for every compilation: not known: the build without optimisation"), "{text}");
+            unknown += 1;
+            let values = ["check", "fast.toml", "--json", "--values", &values.to_string()];
+            let document = crate::documents::read(palisade(folder, &values).stdout);
+            assert_eq!(document["claim"]["source"]["every_compilation"], serde_json::Value::Null, "{document}");
+        }
+    }
+    assert!(unknown > 0, "with few values the build without optimisation has no answer");
+}

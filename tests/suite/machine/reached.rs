@@ -129,3 +129,26 @@ fn slices_keep_what_the_reading_rests_on() {
     let fault = checked::prove(&listed, None, &options).expect_err("the address has no value");
     assert_eq!(fault.kind, FaultKind::Evaluation(EvaluationError::DivisionByZero));
 }
+
+/// Roles of which a verdict says little are named.
+#[test]
+fn roles_that_do_not_return_are_named() {
+    let text = "program Roles
+address x, y
+thread fails { x = 1; if (y == 0) { fail; } else { fail; } }
+thread spins { y = 1; loop { x = 1; } }
+thread again { x = 1; }
+thread may { x = 1; if (y == 0) { fail; } }
+";
+    let source = palisade::text::SourceText::new("roles", text);
+    let program = palisade::syntax::parse(source, palisade::syntax::Format::Native).expect("it is read").program;
+    let said = |program: &palisade::program::Program, is_reached: &dyn Fn(&str) -> bool| -> Vec<String> {
+        let reached = |thread, label| is_reached(&program.thread(thread).label(label).name);
+        let warnings = palisade::syntax::roles_without_end(program, reached);
+        warnings.into_iter().map(|warning| warning.message.clone()).collect()
+    };
+    assert!(said(&program, &|_| true).is_empty(), "threads of texts may run for ever");
+    let source = palisade::text::SourceText::listing("roles", text.to_owned(), []);
+    let listed = palisade::program::Program { source, ..program };
+    assert_eq!(said(&listed, &|_| true), ["role `fails` fails on every path", "role `spins` never returns"]);
+}

@@ -9,6 +9,7 @@ mod crowds;
 mod cut_counters;
 mod decided_on_nets;
 pub(crate) mod far;
+mod forged_results;
 pub(crate) mod joint_states;
 mod many_machines;
 mod missing_counters;

@@ -31,6 +31,8 @@ pub struct Objection {
     pub place: String,
     /// What it is that is in the way.
     pub reason: String,
+    /// Whether only so many states of a thread are followed, and nothing was found in the way.
+    pub is_limit: bool,
 }
 
 /// More states of one thread are not followed.
@@ -40,7 +42,7 @@ const MOST_STATES: usize = 200_000;
 pub fn every_compilation(program: &Program, certificate: &RobustCertificate) -> Option<Result<(), Objection>> {
     let heading = Heading::of(&program.source).filter(|heading| heading.is_in_source_order)?;
     if let Some((place, reason)) = heading.unknown {
-        return Some(Err(Objection { place: place.to_owned(), reason: reason.to_owned() }));
+        return Some(Err(Objection { place: place.to_owned(), reason: reason.to_owned(), is_limit: false }));
     }
     Some(judged(program, certificate))
 }
@@ -52,7 +54,7 @@ fn judged(program: &Program, certificate: &RobustCertificate) -> Result<(), Obje
     for (thread, id, instruction) in all.filter(|(_, _, own)| is_access(&own.action)) {
         let Some(said) = said(program, instruction) else {
             let reason = "the instruction is not one that the call in the source becomes".to_owned();
-            return Err(Objection { place: place(program, instruction), reason });
+            return Err(Objection { place: place(program, instruction), reason, is_limit: false });
         };
         weak |= !said.is_plain() && said.orderings().any(|ordering| ordering != Ordering::SeqCst);
         if said.orderings().any(|ordering| ordering == Ordering::Relaxed) {
@@ -117,7 +119,8 @@ impl<'a> Paths<'a> {
             }
             if seen.len() > MOST_STATES {
                 let reason = format!("role `{}` has more than {MOST_STATES} states to follow", self.thread.name);
-                return Err(Objection { place: self.place(*self.by_label[0].first().expect("it begins")), reason });
+                let place = self.place(*self.by_label[0].first().expect("it begins"));
+                return Err(Objection { place, reason, is_limit: true });
             }
         }
         Ok(())
@@ -204,6 +207,6 @@ impl<'a> Paths<'a> {
                 (first, reason)
             }
         };
-        Objection { place: self.place(first), reason }
+        Objection { place: self.place(first), reason, is_limit: false }
     }
 }

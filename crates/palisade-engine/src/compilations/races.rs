@@ -38,7 +38,7 @@ pub(super) fn without_races(
 ) -> Result<(), Objection> {
     let Some((thread, first)) = plain.first() else { return Ok(()) };
     let of = |thread: ThreadId, id| program.thread(thread).instruction(id);
-    let objection = |place: String, reason: String| Err(Objection { place, reason });
+    let objection = |place: String, reason: String| Err(Objection { place, reason, is_limit: false });
     if certificate.sc.is_empty() {
         let reason = "the proof has no interleavings, which would show that this access without atomics does not race";
         return objection(place(program, of(*thread, *first)), reason.to_owned());

@@ -1,11 +1,11 @@
 //! The measures on offer for a program, in the terms of evidence.
 
 use super::cases::Case;
-use super::catalogues::permitted;
+use super::catalogues::{permitted, priced as cost_of};
 use super::change::{remove_fences, with_measures_at};
-use super::cost::Cost;
+use super::cost::{Cost, CostError};
 use super::options::FenceOptions;
-use num_bigint::BigInt;
+use num_bigint::{BigInt, BigUint};
 use palisade_evidence::{self as evidence, Block, RepairClaim, RepairEvidence};
 use palisade_model::net::Count;
 use palisade_model::program::{Measure, Program, Sites};
@@ -116,4 +116,51 @@ pub(super) fn priced(
 ) -> Vec<(Measure, Option<Cost>)> {
     let mut costs: FxHashMap<Measure, Cost> = on_offer.into_iter().collect();
     permitted(program, options).into_iter().map(|measure| (measure, costs.remove(&measure))).collect()
+}
+
+/// The unit of the costs in evidence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CostUnit(BigInt);
+
+impl CostUnit {
+    /// The cost of so many units.
+    pub fn cost(&self, count: &BigUint) -> Cost {
+        Cost::of_units(count, &self.0)
+    }
+}
+
+/// The unit of the costs of evidence that offers the measures that the options permit at their costs; nothing where it offers others, or has
+/// taken some in any case.
+///
+/// # Errors
+///
+/// When the options give no cost for a measure to which the evidence gives one.
+pub fn unit_of_costs(
+    program: &Program,
+    options: &FenceOptions,
+    evidence: &RepairEvidence,
+) -> Result<Option<CostUnit>, CostError> {
+    let sites = Sites::of(program);
+    let fences = options.cost.of_measures(program, &sites);
+    let cost = |measure: Measure| Ok(cost_of(measure, fences.dearest(measure)?, options));
+    unit_among(program, &permitted(program, options), cost, evidence)
+}
+
+/// The unit of the costs of evidence that offers just these measures, each at its cost or at none.
+pub(crate) fn unit_among(
+    program: &Program,
+    measures: &[Measure],
+    cost: impl Fn(Measure) -> Result<Cost, CostError>,
+    evidence: &RepairEvidence,
+) -> Result<Option<CostUnit>, CostError> {
+    if !evidence.taken.is_empty() || measures.len() != evidence.measures.len() {
+        return Ok(None);
+    }
+    let priced = measures.iter().zip(&evidence.measures).map(|(measure, (_, count))| {
+        let cost = count.as_ref().map(|_| cost(*measure)).transpose()?;
+        Ok((*measure, cost))
+    });
+    let offered = Offered::new(program, &[], priced.collect::<Result<_, CostError>>()?);
+    let is_same = offered.evidence(evidence.claim.clone()).measures == evidence.measures;
+    Ok(is_same.then_some(CostUnit(offered.parts)))
 }

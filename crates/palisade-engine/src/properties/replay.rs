@@ -31,6 +31,16 @@ pub struct Violation {
     pub instance_minimal: bool,
 }
 
+impl Violation {
+    /// Whether no store waits in a buffer while another step touches memory: then the computation is one of SC.
+    pub fn is_interleaving(&self, program: &Program) -> bool {
+        self.states.iter().zip(&self.events).all(|(state, Event { step, .. })| {
+            let is_local = |id| program.thread(step.copy.thread).instruction(id).action.is_local();
+            state.buffers_are_empty() || step.kind.is_flush() || step.kind.instruction().is_some_and(is_local)
+        })
+    }
+}
+
 /// The computation of a program that a run of its slice becomes; nothing when it cannot be followed.
 pub(super) fn replay(
     program: &Program,

@@ -15,6 +15,7 @@ pub use record::{Record, Setting, Verdict};
 pub use summary::{Cell, Comparison, Row, Summary, Times};
 
 use super::counted;
+use super::wording::WIDEST;
 use std::fmt::Write;
 
 /// A column's title, and what it says of a row.
@@ -37,7 +38,7 @@ pub fn text(summary: &Summary) -> String {
         ("median", &|row| row.median_seconds.map_or("–".to_owned(), |median| format!("{median:.3}"))),
         ("peak MB", &|row| row.peak_bytes.map_or("–".to_owned(), |bytes| (bytes >> 20).to_string())),
     ];
-    let widths: Vec<usize> = columns.iter().map(|(title, column)| width(*column, title)).collect();
+    let widths: Vec<usize> = columns.iter().map(|(title, column)| width(*column, title).min(WIDEST)).collect();
     let mut line = |cells: Vec<String>| {
         let padded: Vec<String> = cells
             .iter()

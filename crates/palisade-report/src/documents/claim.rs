@@ -32,12 +32,12 @@ pub struct ClaimDocument<'a> {
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CompilationsDocument<'a> {
-    /// Whether it does.
-    pub every_compilation: bool,
+    /// Whether it does; null where that is not known.
+    pub every_compilation: Option<bool>,
     /// The place in the sources that is in the way.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub place: Option<&'a str>,
-    /// What it is that is in the way.
+    /// What it is that is in the way, or why it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<&'a str>,
 }
@@ -45,10 +45,11 @@ pub struct CompilationsDocument<'a> {
 impl<'a> From<&'a Compilations> for CompilationsDocument<'a> {
     fn from(compilations: &'a Compilations) -> Self {
         match compilations {
-            Compilations::Every => Self { every_compilation: true, place: None, reason: None },
+            Compilations::Every => Self { every_compilation: Some(true), place: None, reason: None },
             Compilations::NotEvery { place, reason } => {
-                Self { every_compilation: false, place: place.as_deref(), reason: Some(reason) }
+                Self { every_compilation: Some(false), place: place.as_deref(), reason: Some(reason) }
             }
+            Compilations::Unknown(reason) => Self { every_compilation: None, place: None, reason: Some(reason) },
         }
     }
 }

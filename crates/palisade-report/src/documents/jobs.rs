@@ -170,18 +170,24 @@ pub struct MergedAnswer {
     pub jobs: usize,
     /// The exit status.
     pub exit: u8,
-    /// The verdict.
+    /// The verdict that the accepted evidence gives; null where the evidence is rejected or the input was refused.
     pub verdict: Option<String>,
-    /// Why there is none.
+    /// Why there is none, or why it is `unknown`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
+    /// What the repair costs that the evidence shows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost: Option<String>,
+    /// Whether the evidence shows that no repair is cheaper.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cheapest: Option<bool>,
     /// The kinds of the evidence that was checked and accepted.
     pub accepted: Vec<String>,
     /// The files with that evidence, where they were asked for.
     pub certificates: Vec<String>,
     /// Seconds that its jobs took.
     pub seconds: f64,
-    /// What the commands printed, in the order of the plan.
+    /// What the checker says of that evidence, as `palisade verify --json` does. What the jobs printed is not repeated.
     pub documents: Vec<Value>,
 }
 

@@ -1,10 +1,10 @@
 //! Fences and locked exchanges put into the text of a litmus test, as rows of its table; everything else stays as it is.
 
 use super::super::fence_word::FenceWord;
-use super::Architecture;
 use super::lexer::{Token, tokens, without_comments};
 use super::registers::{MachineRegister, Part};
 use super::sections::sections;
+use super::{Architecture, WIDEST};
 use palisade_model::program::{InstructionId, LabelId, Program, Span, ThreadId};
 use std::collections::BTreeMap;
 use thiserror::Error;
@@ -118,7 +118,7 @@ pub fn with_rows(
                         let labels = labels.get(&column).filter(|labels| number == 0 && !labels.is_empty());
                         labels.map_or_else(|| format!(" {instruction} "), |labels| format!(" {labels} {instruction} "))
                     });
-                    format!("{content:width$}")
+                    format!("{content:width$}", width = width.min(WIDEST))
                 })
                 .collect();
             lines += &format!("\n{};", cells.join("|"));

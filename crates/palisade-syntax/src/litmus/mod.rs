@@ -37,6 +37,9 @@ use palisade_semantics::{Quantifier, Question};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+/// How wide a column of a table is made at most: the library's own padding ends at 2¹⁶.
+const WIDEST: usize = 500;
+
 /// A litmus test that was read.
 #[derive(Clone, Debug)]
 pub struct LitmusTest {

@@ -392,6 +392,7 @@ impl<'a, 'q> Climb<'a, 'q> {
         let is_reached = matches!(answer, Answer::Violated(_));
         let under_sc = match asked.rung {
             Rung::Sc if is_reached => Some(true),
+            _ if matches!(&answer, Answer::Violated(found) if found.is_interleaving(self.program)) => Some(true),
             Rung::Sc if self.options.model == Model::Sc => Some(false),
             Rung::ScRobust => Some(false),
             _ => self.interleavings.is_some().then_some(false),

@@ -39,4 +39,4 @@ pub use place::{
 pub use repair::{NeededMeasures, PropertyRepaired, needed_measures, repair};
 pub use repair_error::PropertyRepairError;
 pub use rows::Run;
-pub use shown::Shown;
+pub use shown::{Shown, unit_of_costs};

@@ -130,19 +130,21 @@ impl<'p> Offer<'p> {
                 (Measure::Fence { thread: id, label }, Measure::StoreFence { thread: id, label });
             let bears = flows.iter().any(|(flow, _)| flow.fence_bears(label));
             if bears && permits(fence) {
-                self.add_once(fence, |fence| Ok(costs.dearest(fence)?.times(&options.fence)))?;
+                self.add_once(fence, |fence| options.cost_of(fence, costs))?;
             }
             let bears = options.model == Model::Pso && flows.iter().any(|(flow, _)| flow.store_fence_bears(label));
             if bears && permits(store_fence) {
-                self.add_once(store_fence, |fence| Ok(costs.dearest(fence)?.times(&options.store_fence)))?;
+                self.add_once(store_fence, |fence| options.cost_of(fence, costs))?;
             }
         }
-        let Some(factor) = &options.exchange else { return Ok(()) };
+        if options.exchange.is_none() {
+            return Ok(());
+        }
         for (store, instruction) in thread.instruction_ids() {
             let measure = Measure::Exchange { thread: id, store };
             let bears = flows.iter().any(|(flow, sliced)| flow.exchange_bears(sliced, store));
             if matches!(instruction.action, Action::Store { .. }) && bears && permits(measure) {
-                self.add_once(measure, |store| Ok(costs.dearest(store)?.times(&options.fence).times(factor)))?;
+                self.add_once(measure, |store| options.cost_of(store, costs))?;
             }
         }
         Ok(())

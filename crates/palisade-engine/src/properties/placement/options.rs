@@ -1,6 +1,6 @@
 //! What to place for the properties of a program, and how.
 
-use crate::fences::{Cost, CostFunction, Measure, Pattern, PatternError};
+use crate::fences::{Cost, CostError, CostFunction, Measure, MeasureCosts, Pattern, PatternError};
 use palisade_model::limits::Limits;
 use palisade_model::program::{Program, Sites};
 use palisade_semantics::{Model, Target};
@@ -61,6 +61,16 @@ impl PlacementOptions {
             slice: true,
             limits: Limits::none(),
         }
+    }
+
+    /// What a measure costs, given what fences cost at its labels.
+    pub(super) fn cost_of(&self, measure: Measure, costs: &MeasureCosts<'_>) -> Result<Cost, CostError> {
+        let of_label = costs.dearest(measure)?;
+        Ok(match (measure, &self.exchange) {
+            (Measure::StoreFence { .. }, _) => of_label.times(&self.store_fence),
+            (Measure::Exchange { .. }, Some(factor)) => of_label.times(&self.fence).times(factor),
+            _ => of_label.times(&self.fence),
+        })
     }
 
     /// Whether the patterns allow a measure.

@@ -4,7 +4,7 @@ use super::options::PlacementOptions;
 use super::place::{PlacementError, PropertyPlacement, PropertyRow, proving};
 use super::repair_error::PropertyRepairError;
 use super::retrace::retraced;
-use crate::fences::{Checker, Cost, FenceError, Measure, Offered};
+use crate::fences::{Checker, Cost, CostError, CostUnit, FenceError, Measure, Offered, unit_among};
 use crate::properties::{ProveOptions, Violation, prove, targets};
 use palisade_evidence::{
     InputFile, PropertyEvidence, PropertyWitness, RepairClaim, RepairEvidence, Row, RowWitness, ValidProof, ValidSet,
@@ -194,6 +194,12 @@ pub(super) fn permitted(
     options: &PlacementOptions,
     on_offer: Vec<(Measure, Cost)>,
 ) -> Vec<(Measure, Option<Cost>)> {
+    let mut costs: FxHashMap<Measure, Cost> = on_offer.into_iter().collect();
+    all_permitted(program, options).into_iter().map(|measure| (measure, costs.remove(&measure))).collect()
+}
+
+/// All measures that the options permit.
+fn all_permitted(program: &Program, options: &PlacementOptions) -> Vec<Measure> {
     let mut measures = Vec::new();
     for (thread, template) in program.thread_ids().filter(|(_, thread)| thread.copies != Copies::Exactly(0)) {
         let by_label = template.instructions_by_label();
@@ -205,10 +211,24 @@ pub(super) fn permitted(
         let stores = template.instruction_ids().filter(|(_, instruction)| is_store(&instruction.action));
         measures.extend(stores.map(|(store, _)| Measure::Exchange { thread, store }));
     }
-    let mut costs: FxHashMap<Measure, Cost> = on_offer.into_iter().collect();
     let sites = Sites::of(program);
     let is_of_site = |measure: &Measure| measure.at_site(&sites) == Some(*measure);
-    let permitted =
-        measures.into_iter().filter(|measure| is_of_site(measure) && options.permits(program, &sites, *measure));
-    permitted.map(|measure| (measure, costs.remove(&measure))).collect()
+    measures.retain(|measure| is_of_site(measure) && options.permits(program, &sites, *measure));
+    measures
+}
+
+/// The unit of the costs of evidence that offers the measures that the options permit at their costs; nothing where it offers others, or has
+/// taken some in any case.
+///
+/// # Errors
+///
+/// When the options give no cost for a measure to which the evidence gives one.
+pub fn unit_of_costs(
+    program: &Program,
+    options: &PlacementOptions,
+    evidence: &RepairEvidence,
+) -> Result<Option<CostUnit>, CostError> {
+    let sites = Sites::of(program);
+    let costs = options.cost.of_measures(program, &sites);
+    unit_among(program, &all_permitted(program, options), |measure| options.cost_of(measure, &costs), evidence)
 }

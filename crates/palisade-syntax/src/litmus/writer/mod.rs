@@ -11,6 +11,7 @@ mod conditions;
 mod expressions;
 mod thread;
 
+use super::WIDEST;
 use super::registers::MachineRegister;
 use crate::Diagnostic;
 use palisade_model::program::{BinaryOperator, Copies, Domain, Expression, Program, Span, UnaryOperator, Value};
@@ -194,7 +195,7 @@ impl<'p> Writer<'p> {
         let widths: Vec<usize> = heads
             .iter()
             .zip(cells)
-            .map(|(head, column)| column.iter().map(String::len).max().unwrap_or(0).max(head.len()))
+            .map(|(head, column)| column.iter().map(String::len).max().unwrap_or(0).max(head.len()).min(WIDEST))
             .collect();
         let mut row = |of: &dyn Fn(usize) -> String| {
             let row: Vec<String> =

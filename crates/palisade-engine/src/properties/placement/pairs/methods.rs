@@ -107,6 +107,9 @@ pub enum MethodError {
     Unfinished(String),
 }
 
+/// The most copies of which runs are sought, each with a state of its own.
+const MOST_COPIES: u64 = 4096;
+
 /// Places bans on pairs.
 pub fn place_pairs(
     program: &Program,
@@ -114,6 +117,9 @@ pub fn place_pairs(
     options: &PairOptions,
 ) -> Result<PairsPlaced, MethodError> {
     let instance = Instance::of(program).ok_or(MethodError::AnyNumber)?;
+    if instance.total() > MOST_COPIES {
+        return Err(MethodError::Unfinished(format!("runs of more than {MOST_COPIES} copies are not listed")));
+    }
     let asked = if options.targets.is_empty() { targets(program, question) } else { options.targets.clone() };
     let known = Known::of(program);
     let aim = if options.slice {

@@ -1,0 +1,162 @@
+//! Questions about a program as it is: robustness, races, properties.
+
+use super::{Answer, Asked, Questions, states};
+use crate::cli::Exit;
+use crate::cli::check::{CheckArguments, questions};
+use crate::cli::jobs::command::Command;
+use crate::cli::load::unoptimised;
+use crate::cli::verify::AcceptedEvidence;
+use crate::cli::words::{Ask, QueueChoice};
+use crate::concurrency::{ConcurrencyViolation, is_in_order};
+use crate::evidence::{About, Evidence, ProgramSubject};
+use crate::program::Program;
+use crate::questions::{Properties, PropertyOptions};
+use crate::robustness::is_task_witness_in_order;
+use crate::semantics::{Model, Quantifier, Target};
+use crate::syntax::{Format, InputError};
+
+/// A question about a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Question {
+    /// Robustness against a model.
+    Robustness(Model),
+    /// Robustness against concurrency.
+    Concurrency,
+    /// No triangular race.
+    RaceFree,
+    /// A target is not reached under a model; what an `exists` asks for is no failure in any case.
+    Property(Model, Target),
+    /// What the program states and nobody can ask.
+    Unasked,
+}
+
+/// The verdicts that a job asks for about a program.
+pub(super) struct Verdicts {
+    /// The program.
+    program: Program,
+    /// What evidence may be about: the program, with what watches its joint control states or without, or another build of it.
+    subjects: Vec<ProgramSubject>,
+    /// What is asked.
+    questions: Questions<Question>,
+    /// Whether the final states asked about are what an `exists` asks for.
+    wants_final_states: bool,
+    /// Which violations count.
+    queue: QueueChoice,
+    /// The verdicts in words.
+    words: (&'static str, &'static str),
+}
+
+impl Verdicts {
+    /// What a `check` asks, or a `prove`.
+    pub(super) fn of(command: &Command) -> Result<Self, InputError> {
+        let mut arguments: CheckArguments = command.arguments()?;
+        if command.name == "prove" && arguments.ask.is_empty() {
+            arguments.ask.push(Ask::Properties);
+        }
+        let loaded = command.load()?;
+        let (model, mut subjects, mut asked) = (arguments.model, vec![loaded.subject()], Vec::new());
+        let asks = questions(&arguments, &command.path(), &loaded)?;
+        for ask in &asks {
+            match ask {
+                Ask::Robustness => asked.push(Question::Robustness(model)),
+                Ask::Concurrency => asked.push(Question::Concurrency),
+                Ask::Races => asked.push(Question::RaceFree),
+                Ask::Properties => {
+                    let options = PropertyOptions { only: arguments.only.clone(), ..PropertyOptions::new(model) };
+                    let properties = Properties::new(loaded.about(), options)?;
+                    subjects.push(loaded.subject_of(properties.watched()));
+                    asked.extend(properties.targets().iter().map(|target| Question::Property(model, *target)));
+                    asked.extend(properties.are_some_unasked().then_some(Question::Unasked));
+                }
+            }
+        }
+        if loaded.format == Format::Machine
+            && let Some(path) = unoptimised(&command.path())?
+        {
+            subjects.extend(command.load_other(&path).ok().map(|other| other.subject()));
+        }
+        let words = match asks.as_slice() {
+            [Ask::Robustness | Ask::Concurrency] | [Ask::Concurrency, Ask::Robustness] => ("robust", "not-robust"),
+            [Ask::Races] => ("race-free", "triangular-race"),
+            [Ask::Properties, Ask::Robustness] if asked.len() == 1 => ("robust", "not-robust"),
+            _ => ("holds", "violated"),
+        };
+        let quantifier = loaded.question.as_ref().map(|question| question.condition().quantifier);
+        Ok(Self {
+            program: loaded.program,
+            subjects,
+            questions: Questions::new(asked),
+            wants_final_states: quantifier == Some(Quantifier::Exists),
+            queue: arguments.queue,
+            words,
+        })
+    }
+
+    /// Answers a question about a property.
+    fn take_property(&mut self, model: Model, target: Target, is_reached: bool) -> Result<(), String> {
+        let is_wanted = target == Target::FinalStates && self.wants_final_states;
+        self.questions.take(&Question::Property(model, target), is_wanted || !is_reached)
+    }
+
+    /// Whether a violation of a program of events counts, which may need tasks taken in another order than that of their posts.
+    fn counts(&self, evidence: &Evidence) -> bool {
+        match evidence {
+            _ if self.queue == QueueChoice::Bag => true,
+            Evidence::NotConcurrencyRobust(_, witness) => {
+                let violation = ConcurrencyViolation { witness: witness.clone(), instance: Vec::new() };
+                is_in_order(&self.program, &violation)
+            }
+            Evidence::NotTsoRobust(_, witness) => is_task_witness_in_order(&self.program, witness),
+            _ => true,
+        }
+    }
+}
+
+impl Asked for Verdicts {
+    fn is_about(&self, evidence: &Evidence) -> bool {
+        match evidence.about() {
+            About::Program(stated) => self.subjects.iter().any(|meant| states(stated, meant)),
+            About::Net(_) => false,
+        }
+    }
+
+    fn take(&mut self, evidence: &Evidence, accepted: &AcceptedEvidence) -> Result<(), String> {
+        let is_of_another_build = match evidence.about() {
+            About::Program(stated) => stated.input.sha256 != self.subjects[0].input.sha256,
+            About::Net(_) => true,
+        };
+        if is_of_another_build {
+            return Ok(());
+        }
+        if !self.counts(evidence) {
+            return Err("its violation needs tasks taken in another order than that of their posts".to_owned());
+        }
+        let (question, holds) = match evidence {
+            Evidence::Robust(..) | Evidence::TsoRobust(..) => (Question::Robustness(Model::Tso), true),
+            Evidence::NotRobust(..) | Evidence::NotTsoRobust(..) => (Question::Robustness(Model::Tso), false),
+            Evidence::PsoRobust(..) => (Question::Robustness(Model::Pso), true),
+            Evidence::NotPsoRobust(..) => (Question::Robustness(Model::Pso), false),
+            Evidence::ConcurrencyRobust(..) => (Question::Concurrency, true),
+            Evidence::NotConcurrencyRobust(..) => (Question::Concurrency, false),
+            Evidence::RaceFree(..) => (Question::RaceFree, true),
+            Evidence::Race(..) => (Question::RaceFree, false),
+            Evidence::PropertyWitness(_, witness) => return self.take_property(witness.model, witness.target, true),
+            Evidence::Property(..) => {
+                let Some(facts) = &accepted.properties else { return Ok(()) };
+                return facts.shown.iter().try_for_each(|target| self.take_property(facts.model, *target, false));
+            }
+            _ => return Ok(()),
+        };
+        self.questions.take(&question, holds)
+    }
+
+    fn answer(&self) -> Answer {
+        let exit = self.questions.exit();
+        let verdict = match exit {
+            Exit::Holds => self.words.0,
+            Exit::Fails => self.words.1,
+            _ => "unknown",
+        };
+        Answer { exit, verdict, cost: None }
+    }
+}

@@ -1,0 +1,153 @@
+//! The last resort where work does not look at its limits: a thread beside it prints `unknown`, with what has been found, and ends the process.
+//!
+//! Work looks at its limits and ends by itself, with all that it has to tell. Where it does not, nobody answers by the time, or within the memory, that was asked
+//! for. Then this thread does, [somewhat later](GRACE), in the form that was asked for; after a request to end it waits for [a second](PATIENCE). What was found
+//! of other inputs is printed as well, and so is what a command has [left](super::pending::found) for the case.
+
+use super::options::interrupted;
+use super::output::print_and_keep;
+use super::pending::{Asked, Input, State, is_writing, lock, open, plant};
+use super::{Exit, SharedOptions, files};
+use crate::limits::{StopReason, processor_time, resident_bytes};
+use crate::report::documents;
+use crate::syntax::InputError;
+use std::sync::Once;
+use std::time::{Duration, Instant};
+
+/// What is waited for behind a limit, where a tenth of the time is less: most work looks at its limits far more often.
+const GRACE: Duration = Duration::from_millis(250);
+
+/// What is waited for after a request to end.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How often to look.
+const INTERVAL: Duration = Duration::from_millis(25);
+
+/// How many times the grace is waited for at most while the process does not get its share of the processor.
+const BUSY: u32 = 4;
+
+/// Watches a command with one input until it prints something.
+pub(super) fn watch_command(name: &str, leaves_findings: bool, shared: &SharedOptions) {
+    watch_inputs(&[name.to_owned()], false, shared);
+    open(name, true);
+    if !leaves_findings {
+        plant(name);
+    }
+}
+
+/// Watches a command with inputs that are answered one by one.
+pub(super) fn watch_inputs(names: &[String], are_several: bool, shared: &SharedOptions) {
+    let input = |name: &String| Input { name: name.clone(), state: State::Waiting };
+    *lock() = Asked { inputs: names.iter().map(input).collect(), are_several, is_json: shared.json };
+    start(shared);
+}
+
+/// Starts the thread. Tests of debug builds can do without it, where the work is to look at its limits.
+fn start(shared: &SharedOptions) {
+    if cfg!(debug_assertions) && std::env::var_os("PALISADE_WITHOUT_WATCHDOG").is_some() {
+        return;
+    }
+    static STARTED: Once = Once::new();
+    let limits = Watched { timeout: shared.timeout, memory: shared.memory };
+    STARTED.call_once(|| {
+        // Without a thread the limits are those that the work looks at.
+        let _ = std::thread::Builder::new().stack_size(1 << 18).spawn(move || limits.watch());
+    });
+}
+
+/// The limits that are watched.
+struct Watched {
+    timeout: Option<Duration>,
+    memory: Option<u64>,
+}
+
+/// A limit that is behind, since then, with the processor time that was used by then.
+struct Behind {
+    reason: StopReason,
+    since: Instant,
+    used: Duration,
+}
+
+impl Watched {
+    /// Looks at the limits until the process ends.
+    fn watch(&self) {
+        let mut behind: Option<Behind> = None;
+        loop {
+            std::thread::sleep(INTERVAL);
+            let asked = lock();
+            let now = Instant::now();
+            let begun = asked.inputs.iter().filter_map(|input| match input.state {
+                State::Open { since, .. } => Some(since),
+                _ => None,
+            });
+            let Some(begun) = begun.min() else {
+                behind = None;
+                continue;
+            };
+            let Some(reason) = self.reason(begun, now) else {
+                behind = None;
+                continue;
+            };
+            if behind.as_ref().is_none_or(|behind| behind.reason != reason) {
+                behind = Some(Behind { reason, since: now, used: processor_time() });
+            }
+            if behind.as_ref().is_some_and(|behind| self.is_due(behind, now)) {
+                give_up(&asked, reason);
+            }
+        }
+    }
+
+    /// The limit that is behind.
+    fn reason(&self, begun: Instant, now: Instant) -> Option<StopReason> {
+        if interrupted() {
+            return Some(StopReason::Interrupted);
+        }
+        if self.timeout.is_some_and(|timeout| now.saturating_duration_since(begun) >= timeout) {
+            return Some(StopReason::Timeout);
+        }
+        let most = self.memory?;
+        let is_more = resident_bytes().is_some_and(|resident| resident > most.saturating_add(most / 10));
+        is_more.then_some(StopReason::Memory)
+    }
+
+    /// Whether nobody will answer any more.
+    fn is_due(&self, behind: &Behind, now: Instant) -> bool {
+        let waited = now.saturating_duration_since(behind.since);
+        if behind.reason != StopReason::Interrupted && is_writing() {
+            return false;
+        }
+        let grace = match (behind.reason, self.timeout) {
+            (StopReason::Interrupted, _) => PATIENCE,
+            (StopReason::Timeout, Some(timeout)) => GRACE.max(timeout / 10),
+            _ => GRACE,
+        };
+        // On a busy machine the work may not have had the time to end by itself.
+        let used = processor_time().saturating_sub(behind.used);
+        waited >= grace && (used >= grace / 2 || waited >= grace * BUSY)
+    }
+}
+
+/// Prints what is known, and ends the process.
+fn give_up(asked: &Asked, reason: StopReason) -> ! {
+    let (mut exit, mut texts) = (Exit::Unknown, Vec::new());
+    for Input { name, state } in &asked.inputs {
+        let unknown = InputError::Stopped { name: name.clone(), reason };
+        match state {
+            State::Done { exit: own, document } => {
+                exit = exit.worst(*own);
+                texts.extend(document.clone());
+            }
+            State::Open { found: Some(found), .. } => texts.push(found.clone()),
+            State::Open { .. } | State::Waiting if asked.is_json => texts.push(documents::refusal(&unknown)),
+            State::Open { .. } | State::Waiting => texts.push(unknown.render(false)),
+        }
+    }
+    let text = match texts.as_slice() {
+        [only] if asked.is_json && !asked.are_several => format!("{only}\n"),
+        texts if asked.is_json => format!("[{}]\n", texts.join(",")),
+        texts => texts.concat(),
+    };
+    print_and_keep(text);
+    files::remove_unfinished();
+    std::process::exit(exit.code().into())
+}

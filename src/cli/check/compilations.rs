@@ -75,12 +75,12 @@ pub(super) fn of(
             }
             (Standing::Unknown, _) => {
                 let reason = account.reason().unwrap_or_default();
-                return not(format!("of the build without optimisation nothing is known: {reason}"));
+                return unknown(format!("of the build without optimisation nothing is known: {reason}"));
             }
         }
     }
     if confirmation.is_none() {
-        return not("there is no evidence that the build without optimisation is robust".to_owned());
+        return unknown("there is no evidence that the build without optimisation is robust".to_owned());
     }
     certificates.extend(answered.write(&asking)?);
     let in_order =

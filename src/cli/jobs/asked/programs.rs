@@ -75,11 +75,13 @@ impl Verdicts {
         {
             subjects.extend(command.load_other(&path).ok().map(|other| other.subject()));
         }
-        let words = match asks.as_slice() {
-            [Ask::Robustness | Ask::Concurrency] | [Ask::Concurrency, Ask::Robustness] => ("robust", "not-robust"),
-            [Ask::Races] => ("race-free", "triangular-race"),
-            [Ask::Properties, Ask::Robustness] if asked.len() == 1 => ("robust", "not-robust"),
-            _ => ("holds", "violated"),
+        let is_robustness = |question: &Question| matches!(question, Question::Robustness(_) | Question::Concurrency);
+        let words = if asked.iter().all(|question| *question == Question::RaceFree) {
+            ("race-free", "triangular-race")
+        } else if asked.iter().all(is_robustness) {
+            ("robust", "not-robust")
+        } else {
+            ("holds", "violated")
         };
         let quantifier = loaded.question.as_ref().map(|question| question.condition().quantifier);
         Ok(Self {

@@ -67,6 +67,10 @@
 //! - `[FASE15]` A. Bouajjani, G. Calin, E. Derevenetc, R. Meyer. *Lazy TSO Reachability*. FASE 2015, LNCS 9033.
 //! - `[FM15]` S. Joshi, D. Kroening. *Property-Driven Fence Insertion using Reorder Bounded Model Checking*. FM 2015,
 //!   LNCS 9109.
+//! - `[RC11]` O. Lahav, V. Vafeiadis, J. Kang, C.-K. Hur, D. Dreyer. *Repairing Sequential Consistency in C/C++11*. PLDI 2017,
+//!   for the axioms of C11.
+//! - `[IMM19]` A. Podkopaev, O. Lahav, V. Vafeiadis. *Bridging the Gap between Programming Languages and Hardware Weak Memory Models*. POPL 2019.
+//! - `[RA19]` O. Lahav, R. Margalit. *Robustness against Release/Acquire Semantics*. PLDI 2019, for the question about execution graphs.
 //! - `[NETYS17]` E. Derevenetc, R. Meyer, S. Schweizer. *Locality and Singularity for Store-Atomic Memory Models*. NETYS 2017,
 //!   LNCS 10299; extended version arXiv:1703.04603.
 //! - `[NETYS18]` A. Bouajjani, C. Enea, M. Mukund, R. Roy. *On Verifying TSO Robustness for Event-Driven Asynchronous

@@ -12,6 +12,7 @@ mod pso;
 mod race;
 mod reach;
 mod repair;
+mod stale;
 mod state;
 mod subject;
 mod tasks;
@@ -40,6 +41,10 @@ pub use reach::{
     Contradiction, GoalShape, LinearCase, LinearProof, MarkingSet, ObservedProof, Observer, ReachCertificate,
 };
 pub use repair::{Block, Case, RepairClaim, RepairEvidence, Row, RowWitness, ValidProof, ValidSet};
+pub use stale::{
+    Forgotten, GraphWitness, StaleAttack, StaleCertificate, StaleClaim, StaleConfiguration, StaleGoal, StaleLocation,
+    StaleView,
+};
 pub use state::{Attacker, Level, LocalIndex, LocalState, Tokens};
 pub use subject::{AddressSubject, CopiesOrigin, InputFile, NetSubject, ProgramSubject, ThreadSubject, sha256};
 pub use tasks::{MainState, TaskCertificate, TaskConfiguration, TaskPhase, TaskToken, TaskWitness};

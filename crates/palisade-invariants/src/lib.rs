@@ -27,8 +27,8 @@ pub use failure::{CheckFailure, Obligation};
 pub use listing::listed_place;
 pub use net::{check_also_unreachable, check_net_certificate, check_net_run, check_reaching_run, check_unreachable};
 pub use program::{
-    attack_net, check_interleavings, check_pso_certificate, check_robust_certificate, check_task_certificate,
-    check_without_races, is_closed_without_counters, plain_program,
+    attack_net, check_interleavings, check_pso_certificate, check_robust_certificate, check_stale_certificate,
+    check_task_certificate, check_without_races, is_closed_without_counters, plain_program,
 };
 pub use property::{
     PropertyFacts, check_goal, check_posted_property, check_property, check_property_witness, check_race,

@@ -42,7 +42,7 @@ pub(crate) fn checked_liveness(program: &Program, listed: &[Vec<Vec<RegisterId>>
             let written = instruction.action.written_register().map(RegisterId::index);
             let is_lost = |index: usize| after[index] && !before[index] && written != Some(index);
             let mut is_missing = (0..after.len()).any(is_lost);
-            for expression in instruction.action.expressions() {
+            for expression in instruction.expressions() {
                 expression.for_each_register(&mut |register| is_missing |= !before[register.index()]);
             }
             if is_missing {

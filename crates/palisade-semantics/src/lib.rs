@@ -3,7 +3,7 @@
 //! A [`Machine`] is the step relation of an [`Instance`] (a fixed number of copies of each thread) under a [`Model`].
 //! A computation is a sequence of [`Step`]s; [`replay`] takes it and gives its [`Trace`]. [`oracle`] decides robustness
 //! of small instances by enumerating all traces, knowing nothing of attacks; `race_oracle` looks for triangular races in all interleavings; `property_oracle` finds what they reach under each model, and
-//! the fences that keep them from it, by enumerating all states; `pso_oracle` decides robustness against PSO. These three and random programs are there with the feature `oracles`. Values are concrete and nothing is
+//! the fences that keep them from it, by enumerating all states; `pso_oracle` decides robustness against PSO. [`graphs`] has execution graphs and the axioms of C11, with an oracle of their own. These four and random programs are there with the feature `oracles`. Values are concrete and nothing is
 //! abstracted here. Of `palisade-model` this crate uses `program`, `limits` and `ordered`.
 
 mod buffers;
@@ -14,6 +14,7 @@ mod executed;
 mod exploration;
 mod final_states;
 mod footprint;
+pub mod graphs;
 mod growth;
 mod happens_before;
 mod instance;
@@ -39,6 +40,7 @@ mod target;
 pub mod tasks;
 mod trace;
 mod turns;
+mod waiting;
 
 pub use computation::Computation;
 pub use condition::{Condition, Constant, Location, Observable, Proposition, Quantifier, Question, View};

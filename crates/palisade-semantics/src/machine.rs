@@ -153,6 +153,8 @@ pub struct Machine<'p> {
     instructions: Vec<ByLabel>,
     /// The most stores a buffer can hold, where that is bounded.
     capacity: Option<usize>,
+    /// Whether what waits by the language does wait.
+    pub(super) waits: bool,
 }
 
 impl<'p> Machine<'p> {
@@ -177,6 +179,7 @@ impl<'p> Machine<'p> {
             first_positions,
             instructions: program.threads.iter().map(Thread::instructions_by_label).collect(),
             capacity: None,
+            waits: false,
         }
     }
 
@@ -399,6 +402,18 @@ impl<'p> Machine<'p> {
 
     /// The effect of executing an instruction of the thread.
     pub(super) fn execution(
+        &self,
+        state: &State,
+        position: usize,
+        id: InstructionId,
+        chosen: Option<Value>,
+    ) -> Result<Effect, Refusal> {
+        let effect = self.execution_at_once(state, position, id, chosen)?;
+        self.check_wait(state, position, id, effect)?;
+        Ok(effect)
+    }
+
+    fn execution_at_once(
         &self,
         state: &State,
         position: usize,

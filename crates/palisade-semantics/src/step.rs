@@ -230,6 +230,9 @@ pub enum Refusal {
     /// The condition of an `assert` or `assume` is 0.
     #[error("the asserted condition is 0")]
     AssumptionFails,
+    /// A read of a value that it does not wait for.
+    #[error("the read waits for another value")]
+    Waits,
     /// `r <- *` without a choice, or with a choice outside the domain.
     #[error("`*` needs a choice from the domain")]
     BadChoice,

@@ -19,7 +19,7 @@ pub use palisade_invariants::{
     CheckFailure, Obligation, PropertyFacts, attack_net, check_also_unreachable, check_concurrency_certificate,
     check_concurrency_witness, check_interleavings, check_net_certificate, check_net_run, check_posted_property,
     check_property, check_property_witness, check_pso_certificate, check_race, check_race_free, check_reaching_run,
-    check_robust_certificate, check_task_certificate, check_unreachable, enriched_program_of,
+    check_robust_certificate, check_stale_certificate, check_task_certificate, check_unreachable, enriched_program_of,
     is_closed_without_counters, plain_program, threads_that_say,
 };
 pub use repair::{RepairFacts, check_repair, check_repaired_text};
@@ -27,4 +27,4 @@ pub use subject::{
     check_net_evidence, check_program_evidence, check_property_evidence, check_reach_evidence, check_repair_evidence,
 };
 pub use task_witness::{TaskCycle, check_task_witness};
-pub use witness::{check_pso_witness, check_witness};
+pub use witness::{check_graph_witness, check_pso_witness, check_witness};

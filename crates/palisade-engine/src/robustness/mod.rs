@@ -15,6 +15,7 @@ mod parts;
 mod pso;
 mod reach;
 mod shape;
+mod stale;
 mod tasks;
 mod widths;
 mod witness;
@@ -38,6 +39,10 @@ pub(crate) use pso::check_pso_within;
 pub use pso::{NotForPso, PsoCheck, check_pso, not_for_pso};
 pub use reach::unreached;
 pub use shape::{Shape, ShapeAction, ShapeError, ShapeThread};
+pub use stale::{
+    GraphEdge, GraphRelation, GraphViolation, LoadBuffering, StaleCheck, StaleOptions, StaleVerdict, check_stale,
+    load_buffering,
+};
 pub use tasks::{
     NotRewritten, TaskCheck, as_threads, check_tasks, is_task_witness_in_order, tasks_in_order, two_threads,
 };

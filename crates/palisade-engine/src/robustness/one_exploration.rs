@@ -6,16 +6,18 @@ use crate::decide::schedule::{CUT_IN_ONE_EXPLORATION, FIRST_VALUES, INSTANCES};
 use crate::decide::{Method, Round, Schedule, Turn, decide};
 use palisade_exploration::instrumented::Fault;
 use palisade_exploration::instrumented::system::{Growth, Root};
-use palisade_exploration::lazy::{Exploration, LazyNet, Mode, NetError};
+use palisade_exploration::lazy::{Exploration, Mode, NetError};
 use palisade_model::limits::{Budget, Halt, Limits, StopReason};
 
 /// An instrumented program with the attacks of all stores, as a lazily built net.
-pub(super) trait Instrumented: LazyNet<Error = Fault> + Sized {
+pub(super) trait Instrumented: Sized {
     /// What shows that the program is robust.
     type Certificate;
     /// What shows that it is not.
     type Violation;
 
+    /// Looks at these limits while it lists steps.
+    fn limit(&mut self, limits: &Limits);
     /// The initial configurations; none when there are too many, or too many copies to count.
     fn roots(&mut self) -> Result<Option<Vec<Root>>, Fault>;
     /// Explores until an attack has succeeded, and where.

@@ -16,14 +16,15 @@ mod pso;
 mod race;
 mod reach;
 mod repair;
+mod stale;
 mod strict;
 mod tasks;
 mod witness;
 
 use super::{
-    BufferInvariant, ConcurrencyCertificate, ConcurrencyWitness, NetCertificate, NetRun, NetSubject, ProgramSubject,
-    PropertyEvidence, PropertyWitness, PsoCertificate, RaceWitness, ReachCertificate, RepairEvidence,
-    RobustCertificate, TaskCertificate, TaskWitness, Witness,
+    BufferInvariant, ConcurrencyCertificate, ConcurrencyWitness, GraphWitness, NetCertificate, NetRun, NetSubject,
+    ProgramSubject, PropertyEvidence, PropertyWitness, PsoCertificate, RaceWitness, ReachCertificate, RepairEvidence,
+    RobustCertificate, StaleCertificate, TaskCertificate, TaskWitness, Witness,
 };
 use header::{NetHeader, ProgramHeader};
 use serde::{Deserialize, Serialize};
@@ -69,6 +70,10 @@ pub enum Evidence {
     PsoRobust(ProgramSubject, PsoCertificate),
     /// A program is not robust against PSO.
     NotPsoRobust(ProgramSubject, Witness),
+    /// A program is robust against a language, C11 or release/acquire.
+    LanguageRobust(ProgramSubject, StaleCertificate),
+    /// A program is not robust against a language, or has a race.
+    NotLanguageRobust(ProgramSubject, GraphWitness),
     /// No target of a query can be covered.
     Uncoverable(NetSubject, NetCertificate),
     /// A target of a query can be covered.
@@ -141,6 +146,10 @@ struct Document<R, B> {
     computation: Option<Object<tasks::TaskWitnessText>>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pso: Option<Object<pso::PsoCertificateText>>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    language: Option<Object<stale::StaleCertificateText>>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    graph: Option<Object<stale::GraphText>>,
 }
 
 /// The part of a document that `kind` names.
@@ -160,6 +169,8 @@ enum Part {
     Tasks(Object<tasks::TaskCertificateText>),
     Computation(Object<tasks::TaskWitnessText>),
     Pso(Object<pso::PsoCertificateText>),
+    Language(Object<stale::StaleCertificateText>),
+    Graph(Object<stale::GraphText>),
 }
 
 impl Evidence {
@@ -187,6 +198,8 @@ impl Evidence {
             tasks: None,
             computation: None,
             pso: None,
+            language: None,
+            graph: None,
         };
         match self {
             Self::Robust(subject, certificate) => {
@@ -236,6 +249,14 @@ impl Evidence {
             Self::PsoRobust(subject, certificate) => {
                 document.program = Some(Object(subject.into()));
                 document.pso = Some(Object(certificate.into()));
+            }
+            Self::LanguageRobust(subject, certificate) => {
+                document.program = Some(Object(subject.into()));
+                document.language = Some(Object(certificate.into()));
+            }
+            Self::NotLanguageRobust(subject, witness) => {
+                document.program = Some(Object(subject.into()));
+                document.graph = Some(Object(witness.into()));
             }
             Self::Uncoverable(subject, certificate) => {
                 document.net = Some(Object(subject.into()));
@@ -290,6 +311,8 @@ impl Evidence {
             document.tasks.map(Part::Tasks),
             document.computation.map(Part::Computation),
             document.pso.map(Part::Pso),
+            document.language.map(Part::Language),
+            document.graph.map(Part::Graph),
         ];
         let Document { kind, program, net, .. } = document;
         let mut given = given.into_iter().flatten();
@@ -335,6 +358,12 @@ impl Evidence {
             ("not-pso-robust", Some(Object(subject)), None, Some(Part::Witness(Object(witness)))) => {
                 Ok(Self::NotPsoRobust(subject.try_into()?, witness.try_into()?))
             }
+            ("language-robust", Some(Object(subject)), None, Some(Part::Language(Object(language)))) => {
+                Ok(Self::LanguageRobust(subject.try_into()?, language.try_into()?))
+            }
+            ("not-language-robust", Some(Object(subject)), None, Some(Part::Graph(Object(graph)))) => {
+                Ok(Self::NotLanguageRobust(subject.try_into()?, graph.try_into()?))
+            }
             ("uncoverable", None, Some(Object(subject)), Some(Part::Proof(proof))) => {
                 Ok(Self::Uncoverable(subject.into(), proof.into()))
             }
@@ -368,7 +397,9 @@ impl Evidence {
             | Self::TsoRobust(subject, _)
             | Self::NotTsoRobust(subject, _)
             | Self::PsoRobust(subject, _)
-            | Self::NotPsoRobust(subject, _) => About::Program(subject),
+            | Self::NotPsoRobust(subject, _)
+            | Self::LanguageRobust(subject, _)
+            | Self::NotLanguageRobust(subject, _) => About::Program(subject),
             Self::Uncoverable(subject, _)
             | Self::Coverable(subject, _)
             | Self::Unreachable(subject, _)
@@ -392,6 +423,8 @@ impl Evidence {
             Self::NotTsoRobust(..) => "not-tso-robust",
             Self::PsoRobust(..) => "pso-robust",
             Self::NotPsoRobust(..) => "not-pso-robust",
+            Self::LanguageRobust(..) => "language-robust",
+            Self::NotLanguageRobust(..) => "not-language-robust",
             Self::Uncoverable(..) => "uncoverable",
             Self::Coverable(..) => "coverable",
             Self::Unreachable(..) => "unreachable",

@@ -5,7 +5,7 @@
 //! * [`tso`]: the model TSO, whose program [`search`] explores phase by phase, past
 //!   [`Obstacles`] where fences are sought, and [`Joint`] in one exploration;
 //! * [`net`]: the same as a listed net, attack by attack;
-//! * [`pso`] and [`tasks`]: the models PSO, and TSO of events and tasks;
+//! * [`pso`], [`stale`] and [`tasks`]: the models PSO, C11 with release/acquire, and TSO of events and tasks;
 //! * [`SharedTables`]: explored sets in the terms of the checker;
 //! * [`Shortening`]: the search for a shortest computation by an attack.
 
@@ -21,6 +21,7 @@ pub mod pso;
 mod reached;
 mod search;
 mod shortening;
+pub mod stale;
 mod successes;
 pub mod system;
 pub mod tasks;

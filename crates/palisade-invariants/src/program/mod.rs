@@ -31,6 +31,7 @@ mod pso;
 mod saturation;
 mod shifts;
 mod spans;
+mod stale;
 mod steps;
 mod tasks;
 mod tickets;
@@ -39,6 +40,7 @@ mod words;
 
 pub use attack_net::attack_net;
 pub use pso::check_pso_certificate;
+pub use stale::check_stale_certificate;
 pub use tasks::check_task_certificate;
 
 use crate::failure::reject;

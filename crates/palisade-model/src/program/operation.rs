@@ -187,6 +187,18 @@ impl Instruction {
         let (action, stated) = operation.compiled();
         (self.action, self.stated) = (action, Some(Box::new(stated)));
     }
+
+    /// What the instruction waits for by the language.
+    #[inline]
+    pub fn until(&self) -> Option<&Expression> {
+        self.stated.as_ref().and_then(|stated| stated.until.as_ref())
+    }
+
+    /// The expressions that the instruction evaluates, on x86 or by the language.
+    #[inline]
+    pub fn expressions(&self) -> impl Iterator<Item = &Expression> + Clone {
+        self.action.expressions().chain(self.until())
+    }
 }
 
 impl Program {

@@ -79,7 +79,7 @@ impl RegisterSets {
     #[inline]
     pub fn add_read(&mut self, instruction: &Instruction) -> bool {
         let mut grew = false;
-        for expression in instruction.action.expressions() {
+        for expression in instruction.expressions() {
             expression.for_each_register(&mut |register| grew |= self.insert(instruction.source, register));
         }
         grew

@@ -7,9 +7,11 @@ mod counters;
 mod cycle;
 mod events;
 mod join;
+mod orderings;
 
 pub use self::counters::{CounterShape, program_with_counters};
 pub use self::events::{EventShape, event_chain, event_families, event_program, event_program_of, three_parties};
+pub use self::orderings::{LanguageShape, language_program};
 
 use self::events::{without_guards, without_template};
 use self::join::{Meeting, join};

@@ -4,9 +4,11 @@
 //! the cycle alone prove the violation. The form of [ESOP13, Fig. 4], (W1) to (W5), is checked besides: it says that
 //! the computation shows the attack that the witness names.
 
+mod graph;
 mod happens_before;
 mod pso;
 
+pub use graph::check_graph_witness;
 pub use pso::check_pso_witness;
 
 use crate::CheckFailure;
@@ -16,12 +18,14 @@ use palisade_invariants::reject;
 use palisade_model::ordered::CollectOrdered;
 use palisade_model::program::{Copies, InstructionId, Program};
 use palisade_semantics::crowd::is_crowd;
-use palisade_semantics::{CopyId, Edge, Effect, Event, Machine, Model, NodeId, State, StepKind, Trace, TraceBuilder};
+use palisade_semantics::{
+    CopyId, Edge, Effect, Event, Instance, Machine, Model, NodeId, State, StepKind, Trace, TraceBuilder,
+};
 use std::collections::BTreeSet;
 
 /// Checks that `witness` is a TSO witness of `program` (with its copies and domain), so that it is not robust.
 pub fn check_witness(program: &Program, witness: &Witness) -> Result<(), CheckFailure> {
-    check_instance(program, witness)?;
+    check_instance(program, &witness.instance)?;
     let replayed = replay(program, witness, Model::Tso)?;
     check_crowds(witness, &replayed)?;
     check_stores(witness, &replayed)?;
@@ -31,8 +35,8 @@ pub fn check_witness(program: &Program, witness: &Witness) -> Result<(), CheckFa
 }
 
 /// Checks that the instance has as many copies of each thread as the program allows.
-fn check_instance(program: &Program, witness: &Witness) -> Result<(), CheckFailure> {
-    let counts = witness.instance.counts();
+fn check_instance(program: &Program, instance: &Instance) -> Result<(), CheckFailure> {
+    let counts = instance.counts();
     if counts.len() != program.threads.len() {
         reject!(Form, "the instance counts copies of {} threads of {}", counts.len(), program.threads.len());
     }

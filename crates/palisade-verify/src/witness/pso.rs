@@ -9,7 +9,7 @@ use palisade_semantics::{Effect, Model, StepKind};
 
 /// Checks that `witness` is a witness under PSO of `program` (with its copies and domain), so that it is not robust against PSO.
 pub fn check_pso_witness(program: &Program, witness: &Witness) -> Result<(), CheckFailure> {
-    check_instance(program, witness)?;
+    check_instance(program, &witness.instance)?;
     let replayed = replay(program, witness, Model::Pso)?;
     check_delays(witness, &replayed)?;
     check_access(witness, &replayed)?;

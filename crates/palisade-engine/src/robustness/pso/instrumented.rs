@@ -7,12 +7,16 @@ use palisade_evidence::PsoCertificate;
 use palisade_exploration::instrumented::Fault;
 use palisade_exploration::instrumented::pso::{PsoSystem, certificate};
 use palisade_exploration::instrumented::system::Root;
-use palisade_exploration::lazy::Exploration;
-use palisade_model::limits::{Budget, Halt};
+use palisade_exploration::lazy::{Exploration, LazyNet};
+use palisade_model::limits::{Budget, Halt, Limits};
 
 impl Instrumented for PsoSystem<'_> {
     type Certificate = PsoCertificate;
     type Violation = Violation;
+
+    fn limit(&mut self, limits: &Limits) {
+        LazyNet::limit(self, limits);
+    }
 
     fn roots(&mut self) -> Result<Option<Vec<Root>>, Fault> {
         self.roots()

@@ -6,12 +6,16 @@ use palisade_evidence::{TaskCertificate, TaskWitness};
 use palisade_exploration::instrumented::Fault;
 use palisade_exploration::instrumented::system::Root;
 use palisade_exploration::instrumented::tasks::{TaskSystem, certificate};
-use palisade_exploration::lazy::Exploration;
-use palisade_model::limits::{Budget, Halt};
+use palisade_exploration::lazy::{Exploration, LazyNet};
+use palisade_model::limits::{Budget, Halt, Limits};
 
 impl Instrumented for TaskSystem<'_> {
     type Certificate = TaskCertificate;
     type Violation = TaskWitness;
+
+    fn limit(&mut self, limits: &Limits) {
+        LazyNet::limit(self, limits);
+    }
 
     fn roots(&mut self) -> Result<Option<Vec<Root>>, Fault> {
         self.roots()

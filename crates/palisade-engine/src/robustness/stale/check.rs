@@ -1,0 +1,100 @@
+//! The verdict.
+
+use super::asked::Asked;
+use super::replay::GraphViolation;
+use super::together::Together;
+use crate::decide::schedule::CHECK;
+use crate::robustness::one_exploration::{Question, Shown};
+use palisade_evidence::{StaleCertificate, StaleClaim};
+use palisade_exploration::instrumented::Fault;
+use palisade_exploration::instrumented::stale::StaleSystem;
+use palisade_model::limits::{Halt, Limits, StopReason};
+use palisade_model::program::{Copies, Program};
+use palisade_semantics::graphs::{Axioms, by_language, not_in_language};
+
+/// Whether a program is robust against a language.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StaleVerdict {
+    /// Every execution is one of an interleaving, and none has a race.
+    Robust,
+    /// Some execution is not.
+    NotRobust,
+    /// Some execution has a race of plain data, which is undefined behaviour.
+    Racy,
+    /// Not known.
+    Unknown(StopReason),
+}
+
+/// How a program is checked.
+#[derive(Clone, Debug)]
+pub struct StaleOptions {
+    /// Against what.
+    pub axioms: Axioms,
+    /// How many distinct values a register or an address may take without a domain.
+    pub values: usize,
+    /// Whether a robust program gets a certificate.
+    pub certifies: bool,
+    /// The limits.
+    pub limits: Limits,
+}
+
+/// What a check has found.
+#[derive(Debug)]
+pub struct StaleCheck {
+    /// The verdict.
+    pub verdict: StaleVerdict,
+    /// What shows that the program is robust, where that is asked for.
+    pub certificate: Option<StaleCertificate>,
+    /// An execution graph that shows that it is not, or that it has a race.
+    pub violation: Option<GraphViolation>,
+    /// How many configurations were explored.
+    pub configurations: usize,
+}
+
+/// Checks a program.
+///
+/// # Errors
+///
+/// When a step that is reached has no value, or when values grow without end and no violation was found among the first of them.
+///
+/// # Panics
+///
+/// If the program has no execution graphs ([`not_in_language`]).
+pub fn check_stale(program: &Program, options: &StaleOptions) -> Result<StaleCheck, Fault> {
+    assert!(not_in_language(program).is_none(), "callers ask whether the program has execution graphs");
+    let stated = by_language(program);
+    let together = Together::of(&stated);
+    let has_fixed = program.threads.iter().any(|thread| matches!(thread.copies, Copies::Exactly(1..)));
+    let spare = program.is_parameterized().then_some(u32::from(!has_fixed));
+    let StaleOptions { axioms, values, certifies, ref limits } = *options;
+    let make = |growth, spare| {
+        let system = StaleSystem::new(&together.program, axioms, growth, spare);
+        Asked { system, stated: &stated, together: &together, axioms, certifies }
+    };
+    let mut question = Question::new(values, limits, spare, make);
+    let answered = match question.answer(CHECK) {
+        Err(Halt::Fault(fault)) if fault.is_growth() => match question.among_first_values() {
+            Ok(Some(violation)) => Ok(Shown::NotRobust(violation)),
+            Ok(None) => Err(Halt::Fault(fault)),
+            Err(halt) => Err(halt),
+        },
+        answered => answered,
+    };
+    let (verdict, certificate, violation) = match answered {
+        Ok(Shown::Robust(certificate)) => (StaleVerdict::Robust, certificate, None),
+        // The axioms in full do not admit it: whether they admit another one is not known.
+        Ok(Shown::NotRobust(violation)) if !violation.is_admitted => {
+            (StaleVerdict::Unknown(StopReason::Inconclusive), None, None)
+        }
+        Ok(Shown::NotRobust(violation)) => {
+            let verdict = match violation.claim {
+                StaleClaim::BeyondSc => StaleVerdict::NotRobust,
+                StaleClaim::Race => StaleVerdict::Racy,
+            };
+            (verdict, None, Some(violation))
+        }
+        Err(Halt::Stopped(reason)) => (StaleVerdict::Unknown(reason), None, None),
+        Err(Halt::Fault(fault)) => return Err(fault),
+    };
+    Ok(StaleCheck { verdict, certificate, violation, configurations: question.explored })
+}

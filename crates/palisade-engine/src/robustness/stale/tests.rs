@@ -1,0 +1,146 @@
+//! Random programs against the oracles.
+
+use super::{StaleOptions, StaleVerdict, check_stale};
+use crate::robustness::{CheckOptions, Verdict, check};
+use palisade_model::limits::Limits;
+use palisade_model::program::{Copies, Program};
+use palisade_semantics::Instance;
+use palisade_semantics::graphs::oracle::{Found, by_events, naive};
+use palisade_semantics::graphs::{Axioms, by_language};
+use palisade_semantics::random::{LanguageShape, language_program, shrink};
+use palisade_verify::{check_graph_witness, check_stale_certificate};
+
+/// A family of programs with the axioms that they are asked about.
+fn families() -> Vec<(&'static str, Axioms, LanguageShape)> {
+    let shape = LanguageShape::default();
+    vec![
+        ("ra", Axioms::Ra, LanguageShape { strong_fences: 100, ..shape.clone() }),
+        ("c11", Axioms::C11, shape.clone()),
+        (
+            "c11, fences",
+            Axioms::C11,
+            LanguageShape { fences: 30, strong_fences: 80, synchronised: 30, ..shape.clone() },
+        ),
+        ("c11, plain data", Axioms::C11, LanguageShape { plain: 70, ..shape.clone() }),
+        ("sc accesses", Axioms::WeakC11, LanguageShape { seq_cst: 60, ..shape.clone() }),
+        ("sc accesses and plain data", Axioms::WeakC11, LanguageShape { seq_cst: 60, plain: 50, ..shape }),
+    ]
+}
+
+/// The verdict, with its evidence checked. Weakened C11 is not what users ask about, and has none.
+fn verdict(program: &Program, axioms: Axioms) -> StaleVerdict {
+    let certifies = Axioms::LANGUAGES.contains(&axioms);
+    let options = StaleOptions { axioms, values: 50, certifies, limits: Limits::none() };
+    let check = check_stale(program, &options).unwrap();
+    if let Some(certificate) = &check.certificate {
+        check_stale_certificate(program, certificate).unwrap();
+    }
+    if let Some(violation) = check.violation.filter(|_| certifies) {
+        check_graph_witness(program, &violation.witness()).unwrap();
+    }
+    check.verdict
+}
+
+/// Whether a verdict says what an oracle has found.
+fn agrees(verdict: StaleVerdict, found: Found) -> bool {
+    match verdict {
+        StaleVerdict::Robust => found == Found::default(),
+        StaleVerdict::NotRobust => found.beyond_sc,
+        StaleVerdict::Racy => found.racy,
+        StaleVerdict::Unknown(_) => false,
+    }
+}
+
+fn oracle(program: &Program, axioms: Axioms) -> Option<Found> {
+    let stated = by_language(program);
+    by_events(&stated, &Instance::of(&stated).unwrap(), axioms, 20_000).ok()
+}
+
+/// How many programs of each family, the first of which has this seed.
+const PROGRAMS: u64 = 40;
+
+/// The seeds: all of them with `PALISADE_FULL_TESTS`.
+fn seeds() -> std::ops::Range<u64> {
+    let is_full = std::env::var_os("PALISADE_FULL_TESTS").is_some();
+    0..if is_full { 16_700 } else { PROGRAMS }
+}
+
+#[test]
+fn random_programs_have_the_verdict_of_the_oracle() {
+    for (name, axioms, shape) in families() {
+        let mut verdicts = [0; 3];
+        for seed in seeds() {
+            let program = language_program(seed, &shape);
+            let Some(found) = oracle(&program, axioms) else { continue };
+            let own = verdict(&program, axioms);
+            verdicts[usize::from(own != StaleVerdict::Robust) + usize::from(own == StaleVerdict::Racy)] += 1;
+            if !agrees(own, found) {
+                let is_wrong = |program: &Program| {
+                    oracle(program, axioms).is_some_and(|found| !agrees(verdict(program, axioms), found))
+                };
+                let small = shrink(&program, is_wrong);
+                let (own, found) = (verdict(&small, axioms), oracle(&small, axioms));
+                panic!("{name}, seed {seed}: {own:?}, but the oracle has found {found:?}\n{}", show(&small));
+            }
+            if seed % 20 == 0 && program.threads.iter().all(|thread| thread.labels.len() <= 4) {
+                let stated = by_language(&program);
+                if let Ok(other) = naive(&stated, &Instance::of(&stated).unwrap(), axioms, 20_000) {
+                    assert_eq!(found, other, "{name}, seed {seed}: {}", show(&program));
+                }
+            }
+        }
+        let [robust, beyond, racy] = verdicts;
+        assert!(robust > 0 && beyond + racy > 0, "{name}: {robust} robust, {beyond} not, {racy} racy");
+    }
+}
+
+/// What is robust for any number of copies is so for one, two and three of each replicated thread. What is not has a witness, which `verdict` checks.
+#[test]
+fn any_number_of_copies_agrees_with_instances() {
+    for (name, axioms, shape) in families() {
+        let shape = LanguageShape { any: 60, labels: 3, total_labels: 5, twins: 0, ..shape };
+        for seed in seeds().take(5_000 / 6) {
+            let program = language_program(seed, &shape);
+            if verdict(&program, axioms) != StaleVerdict::Robust || !program.is_parameterized() {
+                continue;
+            }
+            for copies in 1..=3 {
+                let mut instance = program.clone();
+                for thread in &mut instance.threads {
+                    if thread.copies == Copies::Any {
+                        thread.copies = Copies::Exactly(copies);
+                    }
+                }
+                if let Some(found) = oracle(&instance, axioms) {
+                    assert_eq!(found, Found::default(), "{name}, seed {seed}, {copies} copies: {}", show(&program));
+                }
+            }
+        }
+    }
+}
+
+/// Robust against C11, robust against TSO by the usual mapping to x86. Awaits are left out: on x86 they are loops, which these programs lack.
+#[test]
+fn robust_against_c11_is_robust_against_tso() {
+    let shape = LanguageShape { awaits: 0, fences: 20, seq_cst: 30, ..LanguageShape::default() };
+    let mut robust = 0;
+    for seed in seeds().take(10_000) {
+        let program = language_program(seed, &shape);
+        if verdict(&program, Axioms::C11) == StaleVerdict::Robust {
+            let check = check(&program, &CheckOptions::default()).unwrap();
+            assert_eq!(check.verdict, Verdict::Robust, "seed {seed}: {}", show(&program));
+            robust += 1;
+        }
+    }
+    assert!(robust > 0);
+}
+
+fn show(program: &Program) -> String {
+    let thread = |thread: &palisade_model::program::Thread| {
+        let own = |own: &palisade_model::program::Instruction| {
+            format!("  {} {:?} {:?} -> {}\n", own.source, own.operation(), own.action, own.target)
+        };
+        format!("{}\n{}", thread.name, thread.instructions.iter().map(own).collect::<String>())
+    };
+    program.threads.iter().map(thread).collect()
+}

@@ -1,0 +1,153 @@
+//! All consistent graphs of an instance, event by event, each checked in full.
+
+use super::Found;
+use super::local::{Label, accesses, event, local_steps};
+use crate::exploration::ExplorationError;
+use crate::graphs::axioms::{Axioms, FENCE_ADDRESS, is_consistent, race};
+use crate::graphs::graph::{Graph, GraphEvent};
+use crate::instance::Instance;
+use crate::machine::{Machine, Model, State};
+use hashbrown::HashSet;
+use palisade_model::limits::StopReason;
+use palisade_model::program::{Program, Value};
+
+/// A graph with the local states of the copies behind it. Memory is not used.
+#[derive(Clone)]
+struct Point {
+    state: State,
+    graph: Graph,
+    /// What each write has written.
+    values: Vec<Option<Value>>,
+}
+
+/// What there is among the consistent graphs of an instance of a program [by its language](crate::graphs::by_language). The error is that of a step without
+/// a value, or `Stopped` after so many graphs.
+pub fn by_events(
+    program: &Program,
+    instance: &Instance,
+    axioms: Axioms,
+    graphs: usize,
+) -> Result<Found, ExplorationError> {
+    let machine = Machine::new(program, instance, Model::Sc).waiting();
+    let start = Point { state: machine.initial_state(), graph: Graph::default(), values: Vec::new() };
+    let mut found = Found::default();
+    let mut seen: HashSet<_> = HashSet::from([key(&start)]);
+    let mut open = vec![start];
+    while let Some(point) = open.pop() {
+        for next in successors(&machine, axioms, &point)? {
+            if !is_consistent(&next.graph, axioms) {
+                continue;
+            }
+            if !next.graph.is_sc() {
+                found.beyond_sc = true;
+                continue;
+            }
+            found.racy |= axioms != Axioms::Ra && race(&next.graph).is_some();
+            if seen.insert(key(&next)) {
+                open.push(next);
+            }
+        }
+        if seen.len() > graphs {
+            return Err(StopReason::TooLarge.into());
+        }
+    }
+    Ok(found)
+}
+
+/// The graphs with one more event, or after one more local step.
+fn successors(machine: &Machine<'_>, axioms: Axioms, point: &Point) -> Result<Vec<Point>, ExplorationError> {
+    let mut next = Vec::new();
+    for position in 0..machine.copies().len() {
+        for step in local_steps(machine, &point.state, position)? {
+            next.push(Point { state: machine.successor(&point.state, &step), ..point.clone() });
+        }
+        for (step, address) in accesses(machine, &point.state, position) {
+            let mut point = point.clone();
+            let address = address.unwrap_or(FENCE_ADDRESS);
+            point.touch(machine, address);
+            let writes = point.graph.writes(address).to_vec();
+            let mut is_placed = false;
+            for write in writes.iter().copied() {
+                let value = point.values[write].expect("a write has a value");
+                let Some((label, state)) = event(machine, axioms, &point.state, step, value)? else { continue };
+                let Some(label) = label.filter(|label| label.kind.reads()) else {
+                    // What it does is the same whatever the address holds.
+                    if !std::mem::replace(&mut is_placed, true) {
+                        point.place(label, position, &state, &writes, None, &mut next);
+                    }
+                    continue;
+                };
+                point.place(Some(label), position, &state, &writes, Some(write), &mut next);
+            }
+        }
+    }
+    Ok(next)
+}
+
+impl Point {
+    fn touch(&mut self, machine: &Machine<'_>, address: Value) {
+        self.graph.touch(address);
+        let initial = if address == FENCE_ADDRESS { 0 } else { machine.program().initial_value(address) };
+        self.values.resize(self.graph.events().len(), Some(initial));
+    }
+
+    /// Adds an event wherever it can stand in modification order.
+    fn place(
+        &self,
+        label: Option<Label>,
+        position: usize,
+        state: &State,
+        writes: &[usize],
+        source: Option<usize>,
+        next: &mut Vec<Self>,
+    ) {
+        let places: Vec<Option<usize>> = match label {
+            Some(label) if label.kind.writes() => writes.iter().copied().map(Some).collect(),
+            _ => vec![None],
+        };
+        for behind in places {
+            let mut after = Self { state: state.clone(), ..self.clone() };
+            if let Some(Label { instruction, kind, ordering, address, written, .. }) = label {
+                let (position, instruction) = (Some(position), Some(instruction));
+                after.graph.add(GraphEvent { position, instruction, kind, address, ordering }, source, behind);
+                after.values.push(written);
+            }
+            next.push(after);
+        }
+    }
+}
+
+/// The same for graphs with the same events that were made in another order.
+fn key(point: &Point) -> (Vec<Vec<u64>>, Vec<(Value, Vec<u64>)>, Vec<crate::machine::ThreadState>) {
+    let events = point.graph.events();
+    let copies = point.state.threads().len();
+    let mut names = vec![0; events.len()];
+    let mut counts = vec![0; copies];
+    for (number, event) in events.iter().enumerate() {
+        if let Some(position) = event.position {
+            counts[position] += 1;
+            names[number] = 1 + number_of(position) + (number_of(counts[position]) << 8);
+        }
+    }
+    let mut sources = vec![Vec::new(); copies];
+    for (number, event) in events.iter().enumerate() {
+        if let Some(position) = event.position {
+            // The copies' states do not say which way they have come.
+            let instruction = event.instruction.map_or(0, |instruction| number_of(instruction.index()));
+            let source = point.graph.source(number).map_or(u64::MAX, |source| names[source]);
+            sources[position].extend([
+                instruction,
+                event.address.cast_unsigned(),
+                number_of(event.kind as usize),
+                source,
+            ]);
+        }
+    }
+    let writes = point.graph.addresses().filter(|(_, writes)| writes.len() > 1);
+    let orders = writes.map(|(address, writes)| (address, writes.iter().map(|write| names[*write]).collect()));
+    (sources, orders.collect(), point.state.threads().to_vec())
+}
+
+fn number_of(index: usize) -> u64 {
+    u64::try_from(index).expect("an index fits 64 bits")
+}

@@ -2,7 +2,7 @@
 
 use super::{StaleOptions, StaleVerdict, check_stale};
 use crate::robustness::{CheckOptions, Verdict, check};
-use palisade_model::limits::Limits;
+use palisade_model::limits::{Limits, StopReason};
 use palisade_model::program::{Copies, Program};
 use palisade_semantics::Instance;
 use palisade_semantics::graphs::oracle::{Found, by_events, naive};
@@ -31,7 +31,10 @@ fn families() -> Vec<(&'static str, Axioms, LanguageShape)> {
 fn verdict(program: &Program, axioms: Axioms) -> StaleVerdict {
     let certifies = Axioms::LANGUAGES.contains(&axioms);
     let options = StaleOptions { axioms, values: 50, certifies, limits: Limits::none() };
-    let check = check_stale(program, &options).unwrap();
+    // Where values grow without end there is no verdict.
+    let Ok(check) = check_stale(program, &options) else {
+        return StaleVerdict::Unknown(StopReason::Inconclusive);
+    };
     if let Some(certificate) = &check.certificate {
         check_stale_certificate(program, certificate).unwrap();
     }

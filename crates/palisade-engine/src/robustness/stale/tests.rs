@@ -3,7 +3,7 @@
 use super::{StaleOptions, StaleVerdict, check_stale};
 use crate::robustness::{CheckOptions, Verdict, check};
 use palisade_model::limits::{Limits, StopReason};
-use palisade_model::program::{Copies, Program};
+use palisade_model::program::{Copies, Domain, DomainOrigin, Program};
 use palisade_semantics::Instance;
 use palisade_semantics::graphs::oracle::{Found, by_events, naive};
 use palisade_semantics::graphs::{Axioms, by_language};
@@ -56,7 +56,7 @@ fn agrees(verdict: StaleVerdict, found: Found) -> bool {
 
 fn oracle(program: &Program, axioms: Axioms) -> Option<Found> {
     let stated = by_language(program);
-    by_events(&stated, &Instance::of(&stated).unwrap(), axioms, 20_000).ok()
+    by_events(&stated, &Instance::of(&stated).unwrap(), axioms, 4_000).ok()
 }
 
 /// How many programs of each family, the first of which has this seed.
@@ -97,17 +97,19 @@ fn random_programs_have_the_verdict_of_the_oracle() {
     }
 }
 
-/// What is robust for any number of copies is so for one, two and three of each replicated thread. What is not has a witness, which `verdict` checks.
+/// What is robust for any number of copies is so for one and two of each replicated thread. What is not has a witness, which `verdict` checks.
 #[test]
 fn any_number_of_copies_agrees_with_instances() {
     for (name, axioms, shape) in families() {
         let shape = LanguageShape { any: 60, labels: 3, total_labels: 5, twins: 0, ..shape };
-        for seed in seeds().take(5_000 / 6) {
-            let program = language_program(seed, &shape);
+        for seed in seeds().step_by(5) {
+            let mut program = language_program(seed, &shape);
+            // What any number of copies add up to stays finite.
+            program.domain = Some(Domain { low: 0, high: 3, wrap: true, origin: DomainOrigin::File });
             if verdict(&program, axioms) != StaleVerdict::Robust || !program.is_parameterized() {
                 continue;
             }
-            for copies in 1..=3 {
+            for copies in 1..=2 {
                 let mut instance = program.clone();
                 for thread in &mut instance.threads {
                     if thread.copies == Copies::Any {

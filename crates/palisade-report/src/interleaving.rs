@@ -1,6 +1,5 @@
 //! Interleavings of events and tasks, for people: who does what, and which conflicts have no serial order.
 
-use super::wording::WIDEST;
 use palisade_evidence::{ConcurrencyReason, ConcurrencyWitness};
 use palisade_model::program::{Action, Program};
 use palisade_semantics::Model;

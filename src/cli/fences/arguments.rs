@@ -135,7 +135,7 @@ impl KindCosts {
 
 impl FencesArguments {
     /// Whether the fences are for the program's properties.
-    pub(super) fn is_for_properties(&self) -> bool {
+    pub(in crate::cli) fn is_for_properties(&self) -> bool {
         self.ask == Ask::Properties
     }
 

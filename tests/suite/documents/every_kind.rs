@@ -256,7 +256,7 @@ fn schemas_are_printed() {
         assert_eq!(plain(&["schema", name]), std::fs::read_to_string(committed).expect("the schema is there"));
         let schema: Value = serde_json::from_str(&plain(&["schema", name, "--json"])).expect("a schema is JSON");
         assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
-        assert_eq!(schema["title"], format!("palisade/{name}/1"));
+        assert_eq!(schema["title"], palisade::report::schemas::kind(name));
     }
     assert_eq!(palisade(folder.path(), "schema nonsense").status.code(), Some(2));
 }

@@ -151,9 +151,9 @@ fn what_tso_violates_and_fences_save() {
     }
     let (_, json, _) = run(folder.path(), "prove --json both.pal");
     let document = documents::read(json.as_bytes());
-    assert_eq!(document["properties"][0]["thread"], "right", "{json}");
+    assert_eq!(document["answers"][0]["thread"], "right", "{json}");
     // The computation is one of events and tasks, not of the threads that say them.
-    let witness = &document["properties"][0]["witness"];
+    let witness = &document["answers"][0]["witness"];
     assert_eq!(witness["instance"], serde_json::json!({"le": 1, "re": 1}), "{json}");
     let steps = witness["steps"].as_array().expect("steps");
     assert!(steps.iter().all(|step| step["invocation"].is_string()), "{json}");
@@ -207,7 +207,7 @@ fn plain_posts() {
     let (exit, text, _) = run(folder.path(), &format!("verify --smtlib scripts {proof}"));
     assert_eq!(exit, 2, "{text}");
     let (_, json, _) = run(folder.path(), "prove --json handed.pal");
-    assert_eq!(documents::read(json.as_bytes())["robust_with_plain_posts"], true, "{json}");
+    assert_eq!(documents::read(json.as_bytes())["answers"][0]["notes"][0][0], "posts", "{json}");
     // Without its reason the evidence shows posts that drain.
     let path = folder.path().join(proof);
     let mut evidence = Evidence::read(&std::fs::read(&path).expect("it is there")).expect("it is in order");

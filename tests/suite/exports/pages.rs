@@ -49,7 +49,7 @@ const PAGES: [(&[&str], &[&str]); 23] = [
     (
         &["check", "models/peterson.pal"],
         &[
-            "not robust against x86-TSO",
+            "violated under TSO, not-robust",
             "happens-before cycle",
             "delayed past line 20",
             "violated property",

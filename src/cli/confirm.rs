@@ -6,7 +6,7 @@ use super::{Exit, guard};
 use crate::coverability::Outcome;
 use crate::limits::{Limits, StopReason, processor_time};
 use crate::net::Problem;
-use crate::questions::{About, Evident, Named, check_evidence};
+use crate::questions::{About, Evident, Named, PART, check_evidence};
 use crate::report::documents::{ConfirmationDocument, EvidenceVerdict};
 use crate::verify::{CheckFailure, check_net_certificate, check_net_run};
 use std::sync::Arc;
@@ -17,11 +17,16 @@ pub(super) type EvidenceCheck = Box<dyn FnOnce() -> Result<(), CheckFailure> + S
 
 /// The check of all pieces of evidence for an answer about a program; nothing where there are none.
 pub(super) fn evidence_check(about: &About<'_>, evidence: Arc<Vec<Named>>) -> Option<EvidenceCheck> {
-    if evidence.is_empty() {
+    // A part of the attacks shows nothing by itself: `merge` checks it with the others.
+    let is_whole = |(word, _): &&Named| word != PART;
+    if !evidence.iter().any(|own| is_whole(&own)) {
         return None;
     }
     let (program, condition) = (about.program.clone(), about.condition.cloned());
-    let check = move || evidence.iter().try_for_each(|(_, own)| check_evidence(&program, condition.as_ref(), own));
+    let check = move || {
+        let whole = evidence.iter().filter(is_whole);
+        whole.map(|(_, own)| own).try_for_each(|own| check_evidence(&program, condition.as_ref(), own))
+    };
     Some(Box::new(check))
 }
 

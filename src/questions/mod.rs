@@ -21,7 +21,7 @@ pub use events::EventRobustness;
 pub use properties::{Properties, PropertyOptions};
 pub use pso::PsoRobustness;
 pub use races::TriangularRaces;
-pub use robustness::Robustness;
+pub use robustness::{PART, Robustness};
 
 use crate::evidence::Evidence;
 use crate::limits::Limits;

@@ -38,7 +38,7 @@ pub struct Found<'p> {
 }
 
 /// What the names of files with evidence about a part of the attacks end in, before `.json`.
-const PART: &str = "part";
+pub const PART: &str = "part";
 
 impl Evident for Check<'_> {
     fn evidence(&self, about: &About<'_>) -> Vec<(String, Evidence)> {

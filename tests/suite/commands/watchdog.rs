@@ -100,7 +100,7 @@ fn what_was_found_about_others_is_printed() {
     let output = ended(folder.path(), "DEAFNESS", "stated.pal", &format!("{line} --json"));
     let documents = read(&output.stdout);
     let kinds: Vec<&Value> = documents.as_array().expect("several").iter().map(|it| &it["schema"]).collect();
-    assert_eq!(kinds, ["palisade/check/1", "palisade/unread/1"], "{documents}");
+    assert_eq!(kinds, ["palisade/check/2", "palisade/unread/1"], "{documents}");
     // The worst of both.
     assert_eq!(output.status.code(), Some(1), "{documents}");
     let said = text(&ended(folder.path(), "DEAFNESS", "stated.pal", line));

@@ -169,7 +169,7 @@ fn missing_and_contradicting_results_are_refused() {
     assert_eq!(exit, 2);
     assert!(error.to_string().contains("1 of 2 jobs have no result"), "{error}");
     // A second result for the same job that says the contrary.
-    let is_broken = |line: &&&str| line.contains("\"verdict\":\"not-robust\"");
+    let is_broken = |line: &&&str| line.contains("\"headline\":\"not-robust\"");
     let broken = lines.iter().find(is_broken).expect("it is not robust");
     let forged = broken.replace("\"exit\":1", "\"exit\":0").replace("not-robust", "robust");
     fs::write(&results, format!("{text}{forged}\n")).expect("it is written");

@@ -4,9 +4,11 @@
 //! A machine says what the thread sees ([`Sight`]) and takes the effect; who holds the lock, where
 //! buffers are and which copies or invocations there are is its own affair.
 
-use super::machine::BufferedStore;
 use super::step::{Effect, Refusal, Subject, ValueCause};
 use palisade_model::program::{Action, Domain, EvaluationError, Expression, Value};
+
+/// A store that waits in a buffer: its address and value.
+pub type BufferedStore = (Value, Value);
 
 /// Who holds the lock, as a thread sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -44,6 +44,7 @@ mod waiting;
 
 pub use computation::Computation;
 pub use condition::{Condition, Constant, Location, Observable, Proposition, Quantifier, Question, View};
+pub use executed::BufferedStore;
 pub use exploration::{Bounds, Executions, ExplorationError, each_execution, executions, maximal_traces};
 pub use final_states::{
     FinalStates, LOOP_CAPACITY, Search, Told, explore_final_states, final_states, search_final_states,
@@ -52,7 +53,7 @@ pub use growth::Growth;
 pub use happens_before::{Edge, Relation, edges, is_cyclic, shortest_cycle};
 pub use instance::{CopyId, Instance};
 pub use joint::is_reached;
-pub use machine::{BufferedStore, Machine, Model, State, ThreadState};
+pub use machine::{Machine, Model, State, ThreadState};
 pub use marks::Marks;
 pub use observation::{Counting, Observation};
 pub use replay::{Replay, ReplayError, replay, replay_on};

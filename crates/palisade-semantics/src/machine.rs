@@ -9,7 +9,7 @@
 //! addresses, unless a *mark* stands between them, which `sfence` puts behind the stores that wait. All else is as under TSO;
 //! what needs an empty buffer needs all of them empty.
 
-use super::executed::{Lock, Sight, Stores, Unexecuted};
+use super::executed::{BufferedStore, Lock, Sight, Stores, Unexecuted};
 use super::instance::{CopyId, Instance};
 use super::marks::Marks;
 use super::step::{Effect, Event, Refusal, Step, StepKind, Subject, ValueCause, ValueError, choices};
@@ -26,9 +26,6 @@ pub enum Model {
     /// Partial store ordering: stores to different addresses may reach memory in another order.
     Pso,
 }
-
-/// A store that waits in a buffer: its address and value.
-pub type BufferedStore = (Value, Value);
 
 /// Where one thread copy is.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -36,13 +36,13 @@ fn a_folder_has_the_same_verdicts_in_every_format() {
     let run = palisade(root(), &line);
     let documents = documents::read(&run.stdout);
     let all = documents.as_array().expect("a folder has an array");
-    let robustness = |document: &&Value| -> Value {
-        let answers = document["answers"].as_array().expect("answers").iter();
-        answers.clone().find(|answer| answer["ask"] == "robustness").cloned().expect("it is asked")
+    // What is refused under TSO has no answers.
+    let robustness = |document: &Value| -> Option<Value> {
+        document["answers"].as_array()?.iter().find(|answer| answer["ask"] == "robustness").cloned()
     };
-    let all: Vec<&Value> = all.iter().collect();
-    let count = |verdict: &str| all.iter().filter(|document| robustness(document)["verdict"] == verdict).count();
-    let documents: Vec<(&Value, Value)> = all.iter().map(|document| (*document, robustness(document))).collect();
+    let with_answer = |document| Some((document, robustness(document)?));
+    let documents: Vec<(&Value, Value)> = all.iter().filter_map(with_answer).collect();
+    let count = |verdict: &str| documents.iter().filter(|(_, answer)| answer["verdict"] == verdict).count();
     let log = sarif(&log);
     assert_eq!(of_kind(&log, "not-robust", "fail").len(), count("violated"));
     assert_eq!(of_kind(&log, "not-robust", "pass").len(), count("holds"));

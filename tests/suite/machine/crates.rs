@@ -85,7 +85,8 @@ fn published_crates_are_read_as_they_are() {
             let mut command = Command::new(env!("CARGO_BIN_EXE_palisade"));
             command.args(arguments).current_dir(&snapshots).output().expect("it starts")
         };
-        let output = run(&["check", &format!("{name}.toml"), "--json", "--certificate", "evidence"]);
+        let asked = ["check", &format!("{name}.toml"), "--ask", "robustness", "--json", "--certificate", "evidence"];
+        let output = run(&asked);
         let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         if let Refused(why) = expected {
             assert!(output.status.code() == Some(2) && text.contains(why), "{name}: {text}");

@@ -1,10 +1,14 @@
 //! Conditions against the state equation: a tree of cases, each refuted by a linear program.
 //!
-//! Every reachable marking is `m0 + C·x` with `x ≥ 0`. A conjunction of inequalities that no such marking satisfies has Farkas weights, which are found by
-//! generating the constraints of transitions as they are violated, as for coverability ([`state_equation`](crate::state_equation)). Where there are none, the solution for the marking shows how to go on: a trap that
-//! is marked initially and empty in it [EM00] gives a further inequality, a disjunction that it violates is split, and a place with a part
-//! of a token is cut into two cases, as tokens are whole. Before all that, disjunctions of inequalities whose sums have least values are relaxed to one
-//! inequality; on safe nets this is what makes deadlock a linear question [ME96].
+//! Every reachable marking is `m0 + C·x` with `x ≥ 0`. A conjunction of inequalities that no such
+//! marking satisfies has Farkas weights, which are found by generating the constraints of
+//! transitions as they are violated, as for coverability
+//! ([`state_equation`](crate::state_equation)). Where there are none, the solution for the marking
+//! shows how to go on: a trap that is marked initially and empty in it [EM00] gives a further
+//! inequality, a disjunction that it violates is split, and a place with a part of a token is cut
+//! into two cases, as tokens are whole. Before all that, disjunctions of inequalities whose sums
+//! have least values are relaxed to one inequality; on safe nets this is what makes deadlock a
+//! linear question [ME96].
 
 use super::machine::Machine;
 use super::observed::explicit;

@@ -1,17 +1,19 @@
 //! The state equation, refined by traps: a linear proof that no marking reachable over ℚ covers the target.
 //!
-//! Every reachable marking is `m0 + C·x` for some `x ≥ 0`. When no such marking covers the target `g`, Farkas' lemma
-//! gives weights `y ≥ 0` with `y·C ≤ 0` and `y·g > y·m0`: a [`Refutation`]. Instead of asking whether `x` exists, we look
-//! for `y` of least sum, and generate its constraints as they are violated: `y` starts at the target, a transition
-//! that increases `y·m` brings in its preset, and so on. Every place has a column, but the transitions that bear on the proof are few
+//! Every reachable marking is `m0 + C·x` for some `x ≥ 0`. When no such marking covers the target
+//! `g`, Farkas' lemma gives weights `y ≥ 0` with `y·C ≤ 0` and `y·g > y·m0`: a [`Refutation`].
+//! Instead of asking whether `x` exists, we look for `y` of least sum, and generate its constraints
+//! as they are violated: `y` starts at the target, a transition that increases `y·m` brings in its
+//! preset, and so on. Every place has a column, but the transitions that bear on the proof are few
 //! even in nets of ten thousand.
 //!
-//! When there is no `y`, the transitions generated have a solution `x`, whose marking covers the target. A trap that is
-//! marked initially and empty in it rules it out [EM00]: traps stay marked. Its constraint `m(Q) ≥ 1` becomes a column `z` of the dual program, and the
-//! search for `y` goes on.
+//! When there is no `y`, the transitions generated have a solution `x`, whose marking covers the
+//! target. A trap that is marked initially and empty in it rules it out [EM00]: traps stay marked.
+//! Its constraint `m(Q) ≥ 1` becomes a column `z` of the dual program, and the search for `y` goes
+//! on.
 //!
-//! The solver computes in floating point. Its answer is turned into integers and checked exactly before it is
-//! believed; when it fails the strategy says that it is inconclusive.
+//! The solver computes in floating point. Its answer is turned into integers and checked exactly
+//! before it is believed; when it fails the strategy says that it is inconclusive.
 
 mod exact;
 mod marking;

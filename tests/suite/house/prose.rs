@@ -7,14 +7,15 @@ use std::path::{Path, PathBuf};
 const SIZES: [(&str, usize); 6] = [
     ("ARCHITECTURE.md", 25_000),
     ("BENCHMARKS.md", 10_000),
-    ("CHANGELOG.md", 6_000),
+    ("CHANGELOG.md", 4_000),
     ("LANGUAGE.md", 30_000),
     ("README.md", 10_000),
-    ("THEORY.md", 46_000),
+    // Every lemma with its proof; at 40,000 bytes steps of proofs or rules of C11 would have to go.
+    ("THEORY.md", 41_000),
 ];
 
 /// The most bytes of the documents at the root and of the pages about evidence together.
-const ALL: usize = 235_000;
+const ALL: usize = 220_000;
 
 /// The most bytes of CERTIFICATE.md with its page for each of the first fifteen kinds of evidence.
 const CERTIFICATE: usize = 65_000;

@@ -47,14 +47,25 @@ pub fn solve_all(
     net: Net,
     queries: &[Query],
     options: &Options,
+    found: impl FnMut(usize, &Problem, Answer),
+) -> AskedNet {
+    solve_after(GLANCE, net, queries, options, found)
+}
+
+/// The same, with so much time or work for the glance at the net itself.
+pub(super) fn solve_after(
+    glance: (Duration, u64),
+    net: Net,
+    queries: &[Query],
+    options: &Options,
     mut found: impl FnMut(usize, &Problem, Answer),
 ) -> AskedNet {
     let mut many = Many::new(net, queries);
     let mut open: Vec<usize> = (0..queries.len()).collect();
     if many.can_be_reduced() {
-        let glance = Options { work: options.deterministic.then_some(GLANCE.1), ..options.clone() };
+        let glancing = Options { work: options.deterministic.then_some(glance.1), ..options.clone() };
         open.retain(|index| {
-            let answer = many.ask_itself(&queries[*index], GLANCE.0, &glance);
+            let answer = many.ask_itself(&queries[*index], glance.0, &glancing);
             let is_answered = answer.outcome.is_coverable().is_some();
             if is_answered {
                 found(*index, &many.problem, answer);

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 
 /// Checks that `witness` shows `program` (with its copies and domain) not to be robust, or to have a race.
 pub fn check_graph_witness(program: &Program, witness: &GraphWitness) -> Result<(), CheckFailure> {
-    if let Some(obstacle) = not_in_language(program) {
+    if let Some(obstacle) = not_in_language(program, witness.axioms) {
         reject!(Form, "the program has no execution graphs: {}", obstacle.describe());
     }
     if !Axioms::LANGUAGES.contains(&witness.axioms) {

@@ -3,9 +3,9 @@
 use super::asked::Asked;
 use super::cycle::{GraphEdge, cycle_through};
 use crate::robustness::witness::{Computation, Names};
-use palisade_evidence::{GraphWitness, StaleClaim};
+use palisade_evidence::{GraphWitness, StaleClaim, StaleGoal};
 use palisade_exploration::instrumented::Fault;
-use palisade_exploration::instrumented::stale::{Kind, Role};
+use palisade_exploration::instrumented::stale::Role;
 use palisade_exploration::instrumented::system::{InitialTokens, Local};
 use palisade_exploration::lazy::Exploration;
 use palisade_model::program::{Copies, InstructionId, Program, Thread};
@@ -121,9 +121,9 @@ pub(super) fn replay(
         deeds.push(Deed { copy: together.copy(copy), at, instruction: label.instruction, role: label.role });
     }
     let attack = system.attack(system.control(explored.control(success))).expect("a success has an attack");
-    let claim = match attack.kind {
-        Kind::Stale { .. } => StaleClaim::BeyondSc,
-        Kind::Race { .. } => StaleClaim::Race,
+    let claim = match attack.goal {
+        StaleGoal::Stale { .. } => StaleClaim::BeyondSc,
+        StaleGoal::Race { .. } => StaleClaim::Race,
     };
     let instance = together.instance(&Instance::new(counts));
     Ok(tell(asked.stated, asked.axioms, claim, &deeds, instance, instance_minimal))

@@ -1,10 +1,10 @@
 //! The certificate: the explored set, in the terms of the checker.
 
-use super::system::{Attack, Kind, StaleSystem};
+use super::system::{Attack, StaleSystem};
 use super::views::{Families, Location, View};
 use crate::lazy::{Entry, Exploration, Interner};
 use palisade_evidence::{
-    LocalState, StaleAttack, StaleCertificate, StaleConfiguration, StaleGoal, StaleLocation, StaleView, Tokens,
+    LocalState, StaleAttack, StaleCertificate, StaleConfiguration, StaleLocation, StaleView, Tokens,
 };
 use palisade_model::program::{Liveness, Value};
 
@@ -48,12 +48,8 @@ impl Tables<'_, '_> {
 }
 
 fn in_numbers(attack: &Attack) -> StaleAttack {
-    let goal = match attack.kind {
-        Kind::Stale { old, is_update } => StaleGoal::Stale { old, is_update },
-        Kind::Race { writes, is_plain } => StaleGoal::Race { writes, is_plain },
-    };
     let locations = attack.locations.iter().map(|(address, known)| (*address, location(known))).collect();
-    StaleAttack { address: attack.address, goal, locations }
+    StaleAttack { address: attack.address, goal: attack.goal, locations }
 }
 
 fn view(view: &View) -> StaleView {

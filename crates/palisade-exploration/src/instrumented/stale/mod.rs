@@ -21,5 +21,5 @@ mod system;
 mod views;
 
 pub use certificate::certificate;
-pub use system::{Attack, Kind, Role, StaleSystem, StepLabel, Token};
+pub use system::{Attack, Role, StaleSystem, StepLabel, Token};
 pub use views::{Facts, Family, Location, View};

@@ -1,10 +1,11 @@
 //! The steps of the net.
 
-use super::system::{Attack, Control, Kind, Role, StaleSystem, StepLabel, Token};
+use super::system::{Attack, Control, Role, StaleSystem, StepLabel, Token};
 use super::views::{Access, Facts, Location, View};
 use crate::instrumented::fault::{Fault, FaultKind};
 use crate::instrumented::system::{InitialTokens, Local, Move, Operation, number, written};
 use crate::lazy::{Entry, LazyNet, Step};
+use palisade_evidence::StaleGoal;
 use palisade_model::limits::Limits;
 use palisade_model::program::{Copies, InstructionId, Ordering, ThreadId, Value};
 use palisade_semantics::graphs::{Axioms, FENCE_ADDRESS};
@@ -138,7 +139,7 @@ impl StaleSystem<'_> {
         if !used.is_shared() {
             return guesses;
         }
-        let mut begin = |kind, overwrites: bool, tracked| {
+        let mut begin = |goal, overwrites: bool, tracked| {
             let (mut view, mut location) = (View::default(), Location::default());
             if !overwrites {
                 view.current = Facts::KNOWS;
@@ -146,15 +147,15 @@ impl StaleSystem<'_> {
             }
             view.access(&mut location, access, overwrites, tracked);
             self.modes.trim_location(address, &mut location);
-            guesses.push((Attack { address, kind, is_found: false, locations: vec![(address, location)] }, view));
+            guesses.push((Attack { address, goal, is_found: false, locations: vec![(address, location)] }, view));
         };
         if access.writes && used.has_atomics {
             let old = used.compares.then(|| self.read(before, address));
-            begin(Kind::Stale { old, is_update: access.reads }, true, self.modes.tracked);
+            begin(StaleGoal::Stale { old, is_update: access.reads }, true, self.modes.tracked);
         }
         if self.modes.axioms != Axioms::Ra && used.has_plain && used.writes {
             let is_plain = access.ordering == Ordering::Plain;
-            begin(Kind::Race { writes: access.writes, is_plain }, false, Facts::KNOWS);
+            begin(StaleGoal::Race { writes: access.writes, is_plain }, false, Facts::KNOWS);
         }
         guesses
     }
@@ -181,7 +182,7 @@ impl StaleSystem<'_> {
         if !view.joined && !location.leads_to(access) {
             return false;
         }
-        let is_stale = matches!(attack.kind, Kind::Stale { .. });
+        let is_stale = matches!(attack.goal, StaleGoal::Stale { .. });
         let is_later = is_stale && access.writes && address == attack.address;
         if is_later && self.modes.used(address).ends_with_the_guess() {
             return false;
@@ -204,8 +205,8 @@ impl StaleSystem<'_> {
         }
         let thread = self.local(token.local).thread;
         let mode = self.modes.mode(thread, step.instruction);
-        match attack.kind {
-            Kind::Stale { old, is_update } => {
+        match attack.goal {
+            StaleGoal::Stale { old, is_update } => {
                 let writes = match step.operation {
                     Operation::Load(_) => false,
                     _ if !mode.compares => true,
@@ -224,7 +225,7 @@ impl StaleSystem<'_> {
                 let is_plain = access.ordering == Ordering::Plain && self.modes.axioms != Axioms::Ra;
                 Ok(!is_plain && !(writes && is_update) && token.view.admits(access.ordering))
             }
-            Kind::Race { writes, is_plain } => {
+            StaleGoal::Race { writes, is_plain } => {
                 let read = self.read(before.memory, address);
                 let own_write = match step.operation {
                     Operation::Load(_) if !mode.compares => false,

@@ -5,6 +5,7 @@ use super::views::{Location, View};
 use crate::instrumented::fault::Fault;
 use crate::instrumented::system::{Growth, InitialTokens, Local, Locals, Memory, Root, lookup};
 use crate::lazy::{Exploration, Interner, Step};
+use palisade_evidence::StaleGoal;
 use palisade_model::limits::{Budget, Halt};
 use palisade_model::program::{InstructionId, Program, ThreadId, Value};
 use palisade_semantics::graphs::Axioms;
@@ -32,32 +33,13 @@ pub struct StepLabel {
     pub role: Role,
 }
 
-/// What is sought.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
-    /// An event that reads what a write has overwritten, or comes right before it in modification order.
-    Stale {
-        /// The value that was overwritten, where an access of the address waits or compares.
-        old: Option<Value>,
-        /// Whether the write is part of an update, which has read what it overwrites: then no write comes between.
-        is_update: bool,
-    },
-    /// An access that races with an earlier one.
-    Race {
-        /// Whether the earlier one writes.
-        writes: bool,
-        /// Whether it is plain.
-        is_plain: bool,
-    },
-}
-
 /// An attack under way.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Attack {
     /// The address of the guessed access.
     pub address: Value,
     /// What is sought.
-    pub kind: Kind,
+    pub goal: StaleGoal,
     /// Whether it has been found.
     pub is_found: bool,
     /// What is known at addresses, ascending; nothing is known at others.

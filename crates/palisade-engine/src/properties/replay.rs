@@ -25,7 +25,7 @@ pub struct Violation {
     pub events: Vec<Event>,
     /// The initial state and the one after each step.
     pub states: Vec<State>,
-    /// Whether no computation that reaches the target has fewer steps, as far as is known.
+    /// Whether no computation that reaches the target has fewer steps, as far as is known; of an interleaving, no other interleaving.
     pub shortest: bool,
     /// Whether instances with fewer copies were all shown not to reach the target.
     pub instance_minimal: bool,
@@ -57,6 +57,27 @@ pub(super) fn replay(
     let acting = machine.copies().to_vec();
     let instance = Instance::new(counts(program, &acting));
     Some(Violation { target, model, instance, acting, events, states, shortest: false, instance_minimal: false })
+}
+
+/// An interleaving as a computation under a model with store buffers: each store reaches memory at once.
+pub(super) fn at_once(program: &Program, interleaving: &Violation, model: Model) -> Option<Violation> {
+    let machine = Machine::of_copies(program, interleaving.acting.clone(), model);
+    let (mut events, mut states) = (Vec::new(), vec![machine.initial_state()]);
+    let mut take = |step| {
+        let before = &states[states.len() - 1];
+        let event = machine.event(before, step).ok()?;
+        states.push(machine.successor(before, &event));
+        events.push(event);
+        let position = machine.position(step.copy)?;
+        Some(states[states.len() - 1].threads()[position].buffer.first().map(|(address, _)| *address))
+    };
+    for Event { step, .. } in &interleaving.events {
+        if let Some(address) = take(*step)? {
+            let kind = if model == Model::Pso { StepKind::FlushAddress(address) } else { StepKind::Flush };
+            take(Step { copy: step.copy, kind })?;
+        }
+    }
+    Some(Violation { model, events, states, ..interleaving.clone() })
 }
 
 /// The same as a witness, for which nobody looks at the states in between.

@@ -42,6 +42,10 @@ fn checked(program: &Program, question: Option<&Question>, options: &ProveOption
     }
     for answer in &proof.answers {
         assert!(!matches!(answer.answer, Answer::Open(Why::NotReplayed)), "{what}: {answer:?}\n{program:?}");
+        // What is violated under SC already is shown with nothing in a buffer.
+        if let (Answer::Violated(violation), Some(true)) = (&answer.answer, answer.under_sc) {
+            assert!(violation.is_interleaving(program), "{what}: {violation:?}\n{program:?}");
+        }
     }
     proof
 }

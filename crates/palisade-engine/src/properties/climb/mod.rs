@@ -4,8 +4,8 @@ mod enriched;
 mod pso;
 mod turns;
 
-use super::replay::{Violation, replay};
-use super::run::run;
+use super::replay::{Violation, at_once, replay};
+use super::run::{Run, run};
 use super::shorten::shortened;
 use super::{Answer, Proof, ProveOptions, Rung, TargetAnswer, Why};
 use crate::decide::schedule::{CUTS, FIRST_CAPACITY, FIRST_VALUES, INSTANCES};
@@ -335,20 +335,25 @@ impl<'a, 'q> Climb<'a, 'q> {
                 continue;
             }
             let run = run(found, &goal, number).map_err(Halt::Fault)?;
-            let replayed = run.and_then(|run| replay(self.program, self.sliced, &run, target, self.options.model));
-            let answer = match replayed {
-                Some(violation) => {
-                    let violation = Violation { instance_minimal: is_minimal, ..violation };
-                    let options = self.options;
-                    let shown =
-                        if options.shorten { shortened(self.program, violation, &options.limits) } else { violation };
-                    Answer::Violated(shown.into())
-                }
-                None => Answer::Open(Why::NotReplayed),
-            };
+            let shown = run.and_then(|run| self.shown(asked.rung, &run, target));
+            let answer = shown.map_or(Answer::Open(Why::NotReplayed), |violation| {
+                Answer::Violated(Violation { instance_minimal: is_minimal, ..violation }.into())
+            });
             self.answer(asked, target, answer, found.explored.len());
         }
         Ok(())
+    }
+
+    /// The computation that a run becomes. What is violated under SC is shown without anything in a buffer.
+    fn shown(&self, rung: Rung, run: &Run, target: Target) -> Option<Violation> {
+        let (program, options) = (self.program, self.options);
+        let under = |model| {
+            let violation = replay(program, self.sliced, run, target, model)?;
+            Some(if options.shorten { shortened(program, violation, &options.limits) } else { violation })
+        };
+        let is_of_sc = rung == Rung::Sc && options.model != Model::Sc;
+        let interleaving = is_of_sc.then(|| at_once(program, &under(Model::Sc)?, options.model)).flatten();
+        interleaving.or_else(|| under(options.model))
     }
 
     /// Notes that no target that is left is reached, but for those that the closed set reaches.

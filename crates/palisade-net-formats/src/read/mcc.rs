@@ -18,22 +18,14 @@ pub(super) fn read(
     net: &Net,
     ids: &Ids,
 ) -> Result<(Query, Quantifier), Vec<Diagnostic>> {
-    let complain = |complaint| vec![complaint];
-    let document = super::xml::parse(text).map_err(complain)?;
     let reader = Reader { net, ids };
-    let is_an_id = |id: &str| document.descendants().any(|node| is(node, "id") && text_of(node) == id);
-    if let Some((id, number)) = property.filter(|property| !is_an_id(property)).and_then(numbered) {
-        let formula = choose(&document, Some(id)).map_err(complain)?;
-        return match reader.claim(formula).questions().get(number - 1) {
-            Some(AskedOf::Cover(question)) => Ok((question.query.clone(), question.quantifier)),
-            _ => {
-                let message = format!("the property `{id}` has no question {number} of coverability");
-                Err(vec![Diagnostic::error(message, span(formula))])
-            }
-        };
-    }
-    let formula = choose(&document, property).map_err(complain)?;
-    reader.question(formula).map_err(complain)
+    read_chosen(text, property, |formula, number| match number {
+        Some(number) => match reader.claim(formula).questions().get(number - 1) {
+            Some(AskedOf::Cover(question)) => Ok(Some((question.query.clone(), question.quantifier))),
+            _ => Ok(None),
+        },
+        None => reader.question(formula).map(Some),
+    })
 }
 
 /// Reads the property of that id, or the only one, as a question of reachability; `ID#2` is a question of a property by its number.
@@ -43,25 +35,35 @@ pub(super) fn read_reach(
     net: &Net,
     ids: &Ids,
 ) -> Result<ReachQuestion, Vec<Diagnostic>> {
+    let reader = Reader { net, ids };
+    read_chosen(text, property, |formula, number| {
+        if let Some(number) = number {
+            let claim = reader.claim(formula);
+            let asked = claim.questions().into_iter().nth(number - 1);
+            return Ok(asked.map(|asked| ReachQuestion { quantifier: asked.quantifier(), goal: asked.goal() }));
+        }
+        let (condition, quantifier, is_negated) = only_path(formula)?;
+        let goal = Conditions { net, ids }.goal(condition, Sense::of(quantifier), 0)?;
+        Ok(Some(ReachQuestion { quantifier: if is_negated { quantifier.contrary() } else { quantifier }, goal }))
+    })
+}
+
+/// Reads the formula of the property of that id, or of the only one, or a question of it by its number; nothing is read where there is no such question.
+fn read_chosen<T>(
+    text: &str,
+    property: Option<&str>,
+    read: impl FnOnce(Node<'_, '_>, Option<usize>) -> Result<Option<T>, Diagnostic>,
+) -> Result<T, Vec<Diagnostic>> {
     let complain = |complaint| vec![complaint];
     let document = super::xml::parse(text).map_err(complain)?;
-    let reader = Reader { net, ids };
     let is_an_id = |id: &str| document.descendants().any(|node| is(node, "id") && text_of(node) == id);
-    if let Some((id, number)) = property.filter(|property| !is_an_id(property)).and_then(numbered) {
-        let formula = choose(&document, Some(id)).map_err(complain)?;
-        return match reader.claim(formula).questions().get(number - 1) {
-            Some(asked) => Ok(ReachQuestion { quantifier: asked.quantifier(), goal: asked.goal() }),
-            None => {
-                let message = format!("the property `{id}` has no question {number}");
-                Err(vec![Diagnostic::error(message, span(formula))])
-            }
-        };
-    }
-    let formula = choose(&document, property).map_err(complain)?;
-    let (condition, quantifier, is_negated) = only_path(formula).map_err(complain)?;
-    let sense = Sense::of(quantifier);
-    let goal = Conditions { net, ids }.goal(condition, sense, 0).map_err(complain)?;
-    Ok(ReachQuestion { quantifier: if is_negated { quantifier.contrary() } else { quantifier }, goal })
+    let by_number = property.filter(|property| !is_an_id(property)).and_then(numbered);
+    let (id, number) = by_number.map_or((property, None), |(id, number)| (Some(id), Some(number)));
+    let formula = choose(&document, id).map_err(complain)?;
+    read(formula, number).map_err(complain)?.ok_or_else(|| {
+        let (id, number) = by_number.expect("only a question by its number may be missing");
+        vec![Diagnostic::error(format!("the property `{id}` has no question {number} of this kind"), span(formula))]
+    })
 }
 
 /// A question of a property by its number: `ID#2`.

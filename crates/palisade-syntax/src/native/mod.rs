@@ -91,6 +91,32 @@ fn is_bitwise(operator: BinaryOperator) -> bool {
     matches!(operator, BinaryOperator::BitAnd | BinaryOperator::BitXor | BinaryOperator::BitOr)
 }
 
+/// The operator of a symbol of C.
+pub(crate) fn operator(symbol: &str) -> Option<BinaryOperator> {
+    use BinaryOperator as Op;
+    Some(match symbol {
+        "*" => Op::Multiply,
+        "/" => Op::Divide,
+        "%" => Op::Remainder,
+        "+" => Op::Add,
+        "-" => Op::Subtract,
+        "<<" => Op::ShiftLeft,
+        ">>" => Op::ShiftRight,
+        "<" => Op::Less,
+        "<=" => Op::LessOrEqual,
+        ">" => Op::Greater,
+        ">=" => Op::GreaterOrEqual,
+        "==" => Op::Equal,
+        "!=" => Op::NotEqual,
+        "&" => Op::BitAnd,
+        "^" => Op::BitXor,
+        "|" => Op::BitOr,
+        "&&" => Op::And,
+        "||" => Op::Or,
+        _ => return None,
+    })
+}
+
 /// How strongly a binary operator binds, as in C: the weakest is 1.
 pub(crate) fn strength(operator: BinaryOperator) -> u8 {
     use BinaryOperator as Op;

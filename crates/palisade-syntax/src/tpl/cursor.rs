@@ -2,7 +2,7 @@
 
 use super::lexer::Token;
 use crate::native::ast::{ExpressionKind, Name, RawExpression};
-use crate::native::strength;
+use crate::native::{self, strength};
 use crate::{Diagnostic, MAX_EXPRESSION_DEPTH};
 use palisade_model::program::{BinaryOperator, UnaryOperator};
 use palisade_model::text::Span;
@@ -147,27 +147,7 @@ impl<'t, 's> Cursor<'t, 's> {
     }
 }
 
+/// The operator of a symbol, as in C; Rocker writes one of them either way.
 fn operator(symbol: &str) -> Option<BinaryOperator> {
-    use BinaryOperator as Op;
-    Some(match symbol {
-        "*" => Op::Multiply,
-        "/" => Op::Divide,
-        "%" => Op::Remainder,
-        "+" => Op::Add,
-        "-" => Op::Subtract,
-        "<<" => Op::ShiftLeft,
-        ">>" => Op::ShiftRight,
-        "<" => Op::Less,
-        "<=" => Op::LessOrEqual,
-        ">" => Op::Greater,
-        // Rocker writes it either way.
-        ">=" | "=>" => Op::GreaterOrEqual,
-        "==" => Op::Equal,
-        "!=" => Op::NotEqual,
-        "&" => Op::BitAnd,
-        "|" => Op::BitOr,
-        "&&" => Op::And,
-        "||" => Op::Or,
-        _ => return None,
-    })
+    native::operator(if symbol == "=>" { ">=" } else { symbol })
 }

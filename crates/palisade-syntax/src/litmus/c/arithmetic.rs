@@ -7,32 +7,6 @@ use crate::native::ast::RawExpression;
 use palisade_model::program::BinaryOperator;
 use palisade_model::text::Span;
 
-/// The operator of a symbol.
-pub(super) fn operator(symbol: &str) -> Option<BinaryOperator> {
-    use BinaryOperator as Op;
-    Some(match symbol {
-        "*" => Op::Multiply,
-        "/" => Op::Divide,
-        "%" => Op::Remainder,
-        "+" => Op::Add,
-        "-" => Op::Subtract,
-        "<<" => Op::ShiftLeft,
-        ">>" => Op::ShiftRight,
-        "<" => Op::Less,
-        "<=" => Op::LessOrEqual,
-        ">" => Op::Greater,
-        ">=" => Op::GreaterOrEqual,
-        "==" => Op::Equal,
-        "!=" => Op::NotEqual,
-        "&" => Op::BitAnd,
-        "^" => Op::BitXor,
-        "|" => Op::BitOr,
-        "&&" => Op::And,
-        "||" => Op::Or,
-        _ => return None,
-    })
-}
-
 /// An operator between two values, with C's conversions.
 pub(super) fn combined<'s>(operator: BinaryOperator, left: Typed<'s>, right: Typed<'s>) -> Read<Typed<'s>> {
     use BinaryOperator as Op;

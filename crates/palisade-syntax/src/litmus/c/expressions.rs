@@ -1,13 +1,13 @@
 //! Expressions of C. Reads of memory stand in them and become loads from left to right.
 
-use super::arithmetic::{combined, operator};
+use super::arithmetic::combined;
 use super::body::{Place, Read, Reader};
 use super::calls::{Called, load};
 use super::lexer::Token;
 use super::types::{INT, Typed, is_type_word};
 use crate::Diagnostic;
 use crate::native::ast::{ExpressionKind, Name, RawExpression};
-use crate::native::strength;
+use crate::native::{operator, strength};
 use palisade_model::program::{Ordering, UnaryOperator};
 use palisade_model::text::Span;
 

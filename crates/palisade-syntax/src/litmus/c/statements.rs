@@ -1,6 +1,6 @@
 //! Statements of C.
 
-use super::arithmetic::{combined, operator};
+use super::arithmetic::combined;
 use super::body::{Local, Read, Reader, statement};
 use super::calls::{Called, store};
 use super::lexer::Token;
@@ -9,7 +9,7 @@ use crate::Diagnostic;
 use crate::litmus::initial::CellType;
 use crate::native::ast::{ExpressionKind, Name, RawExpression};
 use crate::native::braced::{Block, Statement, StatementKind};
-use crate::native::strength;
+use crate::native::{operator, strength};
 use palisade_model::program::{BinaryOperator, Ordering};
 use palisade_model::text::Span;
 

@@ -189,11 +189,11 @@ impl<'a, 's> Lowering<'a, 's, '_> {
                 || foreign == stripped
                 || stripped.strip_prefix("compare_exchange").is_some() && foreign == "compare_exchange"
         };
-        let help = if known.contains(&stripped) && stripped != text {
-            Some(format!("write `{stripped}`"))
-        } else {
-            FOREIGN.iter().find(|(foreign, _)| is_known(foreign)).map(|(_, help)| (*help).to_owned())
+        let foreign = |is_it: &dyn Fn(&str) -> bool| {
+            FOREIGN.iter().find(|(foreign, _)| is_it(foreign)).map(|(_, help)| (*help).to_owned())
         };
+        let own = || (known.contains(&stripped) && stripped != text).then(|| format!("write `{stripped}`"));
+        let help = foreign(&|foreign| foreign == name.text).or_else(own).or_else(|| foreign(&is_known));
         let help = help.or_else(|| closest(name.text, known).map(|meant| format!("did you mean `{meant}`?")));
         let message = format!("there is no procedure `{}`", name.text);
         self.error(message, name.span).help =

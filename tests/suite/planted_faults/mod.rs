@@ -109,6 +109,7 @@ fn all_faults_fit_the_sources() {
             "crates/palisade-model/src/program/register_sets.rs",
             "crates/palisade-model/src/program/saturation.rs",
             "crates/palisade-model/src/program/tickets/",
+            "crates/palisade-semantics/src/executed.rs",
             "crates/palisade-semantics/src/machine.rs",
             "crates/palisade-semantics/src/turns.rs",
             "crates/palisade-syntax/src/x86/",

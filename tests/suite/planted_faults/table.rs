@@ -35,8 +35,8 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault {
         what: "search: every fifth configuration loses its last successor",
         file: "crates/palisade-exploration/src/lazy/search.rs",
-        old: "net.steps(self.control(node), self.entries(node), &mut steps).map_err(Halt::Fault)?;",
-        new: "net.steps(self.control(node), self.entries(node), &mut steps).map_err(Halt::Fault)?;
+        old: "net.steps(self.control(node), self.entries(node), &mut steps).map_err(NetError::halt)?;",
+        new: "net.steps(self.control(node), self.entries(node), &mut steps).map_err(NetError::halt)?;
             if PLANTED && node % 5 == 4 {
                 steps.pop();
             }",
@@ -303,10 +303,11 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault {
         what: "threads settle by the first local instruction only",
         file: "crates/palisade-exploration/src/instrumented/system/local.rs",
-        old: "for after in self.local_successors(thread, id, &registers)? {
-                    goes_on = true;",
-        new: "for after in self.local_successors(thread, id, &registers)?.into_iter().take(if PLANTED { 1 } else { usize::MAX }) {
-                    goes_on = true;",
+        old: "let afters = self.local_successors(thread, id, &registers)?;",
+        new: "let mut afters = self.local_successors(thread, id, &registers)?;
+                if PLANTED {
+                    afters.values = *afters.values.start()..=*afters.values.end().min(afters.values.start());
+                }",
         caught_by: FIXED,
     },
     Fault {
@@ -319,8 +320,8 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault {
         what: "liveness looks at the first expression only",
         file: "crates/palisade-model/src/program/register_sets.rs",
-        old: "for expression in instruction.action.expressions() {",
-        new: "for expression in instruction.action.expressions().take(if PLANTED { 1 } else { usize::MAX }) {",
+        old: "for expression in instruction.expressions() {",
+        new: "for expression in instruction.expressions().take(if PLANTED { 1 } else { usize::MAX }) {",
         caught_by: FIXED,
     },
     Fault {

@@ -1,7 +1,7 @@
 //! The strategies against each other on small nets, every answer through the checker.
 
-use super::*;
 use super::many::solve_after;
+use super::*;
 use palisade_model::net::{Arcs, Count, Net, OmegaCount, PlaceId, Query, Target};
 use palisade_verify::{check_net_certificate, check_net_run};
 use std::time::Duration;

@@ -207,8 +207,25 @@ fn check(text: &str, options: &[&str]) -> (Option<i32>, String, String) {
 fn reports_say_what_the_verdict_is_about() {
     let (status, said, _) = check(&message("mfence"), &[]);
     assert_eq!(status, Some(0));
-    assert_eq!(said, "-: robust against PSO\n  threads  writer × 1, reader × *\n");
+    let expected = "-: holds under PSO, robust against PSO
+  threads  writer × 1, reader × *
+  ensure   reader d (line 4): holds, by buffers that never hold more than 2 stores
+  robust   holds against PSO, by one exploration of all delayed stores
+";
+    assert_eq!(said, expected);
     let (status, said, _) = check(&message("nop"), &[]);
+    assert_eq!(status, Some(1));
+    let expected = "-: violated under PSO, not robust against PSO
+  threads  writer × 1, reader × *
+  ensure   reader d (line 4): violated, not under SC
+  robust   violated, the store at writer a (line 2) is delayed past the store at writer c (line 2)
+
+violation: `ensure s = 1` at reader d (line 4)
+instance: writer × 1, reader × 1 (none with fewer copies of the [*] threads has one)
+";
+    assert!(said.starts_with(expected), "{said}");
+    let robustness = ["--ask", "robustness"];
+    let (status, said, _) = check(&message("nop"), &robustness);
     assert_eq!(status, Some(1));
     let expected = "-: not robust against PSO
   threads  writer × 1, reader × *
@@ -221,14 +238,19 @@ instance: writer × 1, reader × 1 (none with fewer copies of the [*] threads ha
     {
         assert!(said.contains(part), "{part}\n{said}");
     }
-    let (_, json, _) = check(&message("nop"), &["--json"]);
-    let document = documents::read(&json);
-    assert_eq!((&document["verdict"], &document["answers"][0]["model"]), (&"violated".into(), &"pso".into()));
-    assert_eq!(document["answers"][0]["witness"]["attacker"], "writer");
-    let (_, json, _) = check(&message("mfence"), &["--json"]);
-    let document = documents::read(&json);
-    assert_eq!((&document["verdict"], &document["answers"][0]["model"]), (&"holds".into(), &"pso".into()));
-    assert_eq!(document["answers"][0]["evidence"]["verdict"], "accepted");
+    for (between, verdict) in [("nop", "violated"), ("mfence", "holds")] {
+        let (_, json, _) = check(&message(between), &["--json"]);
+        let document = documents::read(&json);
+        assert_eq!(document["verdict"], verdict);
+        let answers = document["answers"].as_array().expect("answers");
+        assert_eq!(answers.len(), 2, "{json}");
+        for answer in answers {
+            assert_eq!((&answer["model"], &answer["verdict"]), (&"pso".into(), &verdict.into()), "{json}");
+            assert_eq!(answer["evidence"]["verdict"], "accepted");
+        }
+    }
+    let (_, json, _) = check(&message("nop"), &["--json", robustness[0], robustness[1]]);
+    assert_eq!(documents::read(&json)["answers"][0]["witness"]["attacker"], "writer");
 }
 
 #[test]

@@ -69,7 +69,7 @@ fn stdout(output: &Output) -> String {
 
 /// Rows of the violation that a check reports.
 fn length(options: &[&str]) -> usize {
-    let output = palisade("check", options, &filter_lock(3));
+    let output = palisade("check", &[&["--ask", "robustness"], options].concat(), &filter_lock(3));
     assert_eq!(output.status.code(), Some(1), "{options:?}");
     let text = stdout(&output);
     assert!(!text.contains("cut off"), "{options:?}\n{text}");
@@ -89,13 +89,13 @@ fn a_filter_lock_of_three_threads() {
 /// Rows are numbered from 1 without a gap, an assertion shows its condition, and so does JSON, without prose to be read.
 #[test]
 fn rows_and_steps() {
-    let text = stdout(&palisade("check", &[], &filter_lock(3)));
+    let text = stdout(&palisade("check", &["--ask", "robustness"], &filter_lock(3)));
     for (index, row) in rows(&text).into_iter().enumerate() {
         let number = row.split('│').next().map(str::trim);
         assert_eq!(number, Some((index + 1).to_string().as_str()), "{text}");
     }
     assert!(text.contains("skip: assert other != 1"), "{text}");
-    let document = documents::read(stdout(&palisade("check", &["--json"], &filter_lock(3))));
+    let document = documents::read(stdout(&palisade("check", &["--ask", "robustness", "--json"], &filter_lock(3))));
     let steps = document["answers"][0]["witness"]["steps"].as_array().expect("steps").clone();
     assert_eq!(document["answers"][0]["witness"]["shortest"], true);
     assert_eq!(steps.last().expect("a step")["row"], rows(&text).len());
@@ -118,8 +118,10 @@ fn rows_and_steps() {
 /// The number of jobs changes neither the violation nor what the report says about it.
 #[test]
 fn the_number_of_jobs_changes_nothing() {
-    let answers: Vec<String> =
-        ["1", "4"].iter().map(|jobs| stdout(&palisade("check", &["--jobs", jobs], &filter_lock(3)))).collect();
+    let answers: Vec<String> = ["1", "4"]
+        .iter()
+        .map(|jobs| stdout(&palisade("check", &["--ask", "robustness", "--jobs", jobs], &filter_lock(3))))
+        .collect();
     assert_eq!(answers[0], answers[1]);
 }
 

@@ -23,7 +23,9 @@ impl NotInLanguage {
     /// The instruction that stands in the way, where it is one.
     pub fn instruction(self) -> Option<(ThreadId, InstructionId)> {
         match self {
-            Self::Instruction(thread, instruction) | Self::PlainData(thread, instruction) => Some((thread, instruction)),
+            Self::Instruction(thread, instruction) | Self::PlainData(thread, instruction) => {
+                Some((thread, instruction))
+            }
             Self::Events | Self::AcceptedDelays => None,
         }
     }

@@ -157,9 +157,11 @@ fn release_acquire_is_not_asked_about_plain_data() {
     let mut plain = 0;
     for seed in 0..PROGRAMS {
         let program = language_program(seed, &shape);
-        let has_plain = by_language(&program).threads.iter().flat_map(|thread| &thread.instructions).any(|own| {
-            own.operation().is_some_and(|operation| operation.ordering() == Ordering::Plain)
-        });
+        let has_plain = by_language(&program)
+            .threads
+            .iter()
+            .flat_map(|thread| &thread.instructions)
+            .any(|own| own.operation().is_some_and(|operation| operation.ordering() == Ordering::Plain));
         let obstacle = not_in_language(&program, Axioms::Ra);
         assert_eq!(matches!(obstacle, Some(NotInLanguage::PlainData(..))), has_plain, "{}", show(&program));
         assert_eq!(not_in_language(&program, Axioms::C11), None);

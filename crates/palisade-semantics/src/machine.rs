@@ -38,6 +38,8 @@ pub struct ThreadState {
     pub buffer: SmallVec<[BufferedStore; 2]>,
     /// The marks of `sfence` between them; none under SC and TSO.
     pub marks: Marks,
+    /// Whether it sleeps at its label, and by which instruction; only on machines that [wait](Machine::waiting).
+    pub asleep: Option<InstructionId>,
 }
 
 // Searches copy states more often than they do anything else. A derived copy would go value by value.
@@ -49,6 +51,7 @@ impl Clone for ThreadState {
             registers: SmallVec::from_slice(&self.registers),
             buffer: SmallVec::from_slice(&self.buffer),
             marks: self.marks.clone(),
+            asleep: self.asleep,
         }
     }
 
@@ -58,6 +61,7 @@ impl Clone for ThreadState {
         copy_into(&mut self.registers, &source.registers);
         copy_into(&mut self.buffer, &source.buffer);
         self.marks.clone_from(&source.marks);
+        self.asleep = source.asleep;
     }
 }
 
@@ -240,6 +244,7 @@ impl<'p> Machine<'p> {
                 registers: thread.registers.iter().map(|register| register.initial).collect(),
                 buffer: SmallVec::new(),
                 marks: Marks::default(),
+                asleep: None,
             }
         };
         let memory = self.program.initial_memory.iter().map(|(address, value)| (*address, *value));
@@ -319,7 +324,9 @@ impl<'p> Machine<'p> {
             | Effect::Violation
             | Effect::Failure => {}
         }
-        if let Some(instruction) = event.step.kind.instruction() {
+        if let Some(instruction) = event.step.kind.instruction()
+            && !(self.waits && self.sleeps_or_wakes(state, position, event))
+        {
             let target = self.thread(position).instruction(instruction).target;
             state.threads[position].label = (event.effect != Effect::Failure).then_some(target);
         }
@@ -372,6 +379,7 @@ impl<'p> Machine<'p> {
         events: &mut Vec<Event>,
     ) -> Result<(), ValueError> {
         let copy = self.copies[position];
+        let woken = if self.waits { self.woken_choices(state, position, instruction)? } else { SmallVec::new() };
         let mut add = |chosen| match self.execution(state, position, instruction, chosen) {
             Ok(effect) => {
                 events.push(Event { step: Step { copy, kind: StepKind::Execute { instruction, chosen } }, effect });
@@ -384,6 +392,9 @@ impl<'p> Machine<'p> {
             && self.program.domain.is_some()
         {
             return choices(self.program.domain).try_for_each(|value| add(Some(value)));
+        }
+        if !woken.is_empty() {
+            return woken.into_iter().try_for_each(|position| add(Some(position)));
         }
         add(None)
     }
@@ -405,12 +416,14 @@ impl<'p> Machine<'p> {
         id: InstructionId,
         chosen: Option<Value>,
     ) -> Result<Effect, Refusal> {
-        let effect = self.execution_at_once(state, position, id, chosen)?;
-        self.check_wait(state, position, id, effect)?;
-        Ok(effect)
+        if self.waits {
+            self.waiting_execution(state, position, id, chosen)
+        } else {
+            self.execution_at_once(state, position, id, chosen)
+        }
     }
 
-    fn execution_at_once(
+    pub(super) fn execution_at_once(
         &self,
         state: &State,
         position: usize,

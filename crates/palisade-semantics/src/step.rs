@@ -11,7 +11,8 @@ pub enum StepKind {
     Execute {
         /// The instruction.
         instruction: InstructionId,
-        /// The value chosen by `r <- *`; nothing for every other instruction.
+        /// The value chosen by `r <- *`, or, where an instruction wakes one of several sleepers, the position of that copy on a machine that
+        /// [waits](super::Machine::waiting); nothing for every other instruction.
         chosen: Option<Value>,
     },
     /// It and the copies that follow it, so many in all, execute one locked addition, one after the other: a
@@ -233,6 +234,12 @@ pub enum Refusal {
     /// A read of a value that it does not wait for.
     #[error("the read waits for another value")]
     Waits,
+    /// The thread sleeps.
+    #[error("the thread sleeps")]
+    Asleep,
+    /// A choice of a copy to be woken that does not sleep there, or none although somebody does.
+    #[error("no such thread copy sleeps there, or one has to be chosen")]
+    NotAsleep,
     /// `r <- *` without a choice, or with a choice outside the domain.
     #[error("`*` needs a choice from the domain")]
     BadChoice,

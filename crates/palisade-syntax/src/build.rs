@@ -127,6 +127,7 @@ impl<'s> ThreadBuilder<'s> {
             name: self.name.to_owned(),
             span: self.span,
             copies: self.copies,
+            is_daemon: false,
             registers: self.registers,
             labels: self.labels,
             initial,

@@ -174,6 +174,7 @@ impl Shape {
                     span: Span::default(),
                     role: Role::Thread,
                     copies: Copies::Exactly(1),
+                    is_daemon: false,
                     registers,
                     labels: (0..=instructions.len()).map(label).collect(),
                     initial: LabelId::from_index(0),

@@ -137,6 +137,7 @@ impl Contracted {
             name: thread.name.clone(),
             span: thread.span,
             copies: thread.copies,
+            is_daemon: thread.is_daemon,
             registers: thread.registers.clone(),
             labels: labels.map(|(label, _)| label.clone()).collect(),
             initial: self.end(thread.initial),

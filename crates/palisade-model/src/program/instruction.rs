@@ -174,7 +174,7 @@ pub struct Instruction {
     pub target: LabelId,
     /// What it does: on x86, where the text is in the words of C and Rust.
     pub action: Action,
-    /// What the text says beyond that: orderings, whether it waits.
+    /// What the text says beyond that: orderings, whether it waits, sleeps or wakes sleepers.
     pub stated: Option<Box<Stated>>,
     /// The text of the instruction, from its label to its end.
     pub span: Span,

@@ -220,6 +220,7 @@ fn monitor(name: String, cells: &[Expression], span: Span) -> Thread {
         span,
         role: Role::Thread,
         copies: Copies::Exactly(1),
+        is_daemon: false,
         registers: (0..cells.len()).map(register).collect(),
         labels,
         initial: LabelId::from_index(0),

@@ -14,6 +14,7 @@ use super::expression::Expression;
 use super::ids::{LabelId, RegisterId};
 use super::instruction::{Action, Instruction};
 use super::ordering::{Ordering, Stated};
+use super::sleeping::Queue;
 use super::{Program, Thread};
 
 /// What an instruction does to memory by the language.
@@ -124,9 +125,12 @@ impl Operation {
 
 impl Instruction {
     /// What the instruction does to memory by the language; nothing if it is local, a post, or one that the language has no counterpart for: `sfence`,
-    /// `lock`, `unlock`. What states no ordering is sequentially consistent.
+    /// `lock`, `unlock`, sleeping and waking. What states no ordering is sequentially consistent.
     pub fn operation(&self) -> Option<Operation> {
         let stated = self.stated.as_deref();
+        if self.queue().is_some() {
+            return None;
+        }
         let ordering = stated.and_then(|stated| stated.ordering).unwrap_or(Ordering::SeqCst);
         let failure = stated.and_then(|stated| stated.failure).unwrap_or(ordering.of_failure());
         let until = stated.and_then(|stated| stated.until.clone());
@@ -166,12 +170,12 @@ impl Instruction {
     /// Makes an instruction that reads memory wait until a condition holds, in which [`Expression::Old`] is the value read. Control must
     /// come back to it on x86 while the condition does not hold.
     pub fn set_waiting(&mut self, until: Expression) {
-        self.stated.get_or_insert_with(|| Box::new(Stated::default())).until = Some(until);
+        self.stated_mut().until = Some(until);
     }
 
     /// Makes a `cas` weak: it goes to a label when it fails for no reason.
     pub fn set_weak(&mut self, spurious: LabelId) {
-        self.stated.get_or_insert_with(|| Box::new(Stated::default())).spurious = Some(spurious);
+        self.stated_mut().spurious = Some(spurious);
     }
 
     /// Lets every label be another one.
@@ -185,7 +189,8 @@ impl Instruction {
     /// Makes the instruction another operation.
     pub fn set_operation(&mut self, operation: Operation) {
         let (action, stated) = operation.compiled();
-        (self.action, self.stated) = (action, Some(Box::new(stated)));
+        let patience = self.patience();
+        (self.action, self.stated) = (action, Some(Box::new(Stated { patience, ..stated })));
     }
 
     /// What the instruction waits for by the language.
@@ -197,7 +202,7 @@ impl Instruction {
     /// The expressions that the instruction evaluates, on x86 or by the language.
     #[inline]
     pub fn expressions(&self) -> impl Iterator<Item = &Expression> + Clone {
-        self.action.expressions().chain(self.until())
+        self.action.expressions().chain(self.until()).chain(self.queue().map(Queue::address))
     }
 }
 
@@ -207,21 +212,19 @@ impl Program {
         self.threads.iter().flat_map(|thread| &thread.instructions).any(Instruction::states_ordering)
     }
 
-    /// Makes accesses and fences without an ordering sequentially consistent where others have one. Where none has, nothing is stated.
+    /// Makes accesses and fences without an ordering sequentially consistent where others have one. Where none has, no ordering is stated.
     pub fn complete_orderings(&mut self) {
         let states = self.states_orderings();
         for instruction in self.threads.iter_mut().flat_map(|thread| &mut thread.instructions) {
             if !states {
-                instruction.stated = None;
+                instruction.stated = instruction.stated.take().and_then(|stated| stated.without_orderings());
             } else if !instruction.states_ordering()
                 && let Some(operation) = instruction.operation()
             {
                 instruction.set_operation(operation);
             }
         }
-        if states {
-            self.threads.iter_mut().for_each(order_waits);
-        }
+        self.threads.iter_mut().for_each(order_waits);
     }
 }
 

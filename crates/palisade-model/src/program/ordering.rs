@@ -2,6 +2,7 @@
 
 use super::expression::Expression;
 use super::ids::LabelId;
+use super::sleeping::{Patience, Queue};
 
 /// How an access or a fence is ordered: the orders of C11 and Rust, and plain data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -83,4 +84,17 @@ pub struct Stated {
     pub(super) spurious: Option<LabelId>,
     /// Whether an exchange on x86 is a store of the language.
     pub(super) is_store: bool,
+    /// What it does to those who sleep at an address.
+    pub(super) queue: Option<Queue>,
+    /// Who may wait for ever here.
+    pub(super) patience: Patience,
+}
+
+impl Stated {
+    /// What is left without orderings; nothing if that is nothing.
+    pub(super) fn without_orderings(self) -> Option<Box<Self>> {
+        let Self { until, queue, patience, .. } = self;
+        let left = Self { until, queue, patience, ..Self::default() };
+        (left != Self::default()).then(|| Box::new(left))
+    }
 }

@@ -67,6 +67,8 @@ pub struct Thread {
     pub span: Span,
     /// How many copies run; how often an event may occur. A task has none.
     pub copies: Copies,
+    /// Whether its copies may wait for ever, wherever they wait.
+    pub is_daemon: bool,
     /// Its registers.
     pub registers: Vec<Register>,
     /// Its labels, in order of appearance.

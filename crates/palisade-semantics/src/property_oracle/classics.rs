@@ -54,6 +54,7 @@ pub(super) fn program(text: &str) -> Program {
             span: Span::default(),
             role: Role::Thread,
             copies: Copies::Exactly(1),
+            is_daemon: false,
             registers: ('a'..='h').map(register).collect(),
             labels: (0..=actions.len()).map(label).collect(),
             initial: LabelId::from_index(0),

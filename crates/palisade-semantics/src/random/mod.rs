@@ -206,6 +206,7 @@ fn thread_of(name: String, instructions: Vec<Instruction>) -> Thread {
         span: Span::default(),
         role: Role::Thread,
         copies: Copies::Exactly(1),
+        is_daemon: false,
         registers: (0..REGISTERS).map(register).collect(),
         labels: (0..=last)
             .map(|index| Label { name: format!("l{index}").into(), span: Span::default(), fence_cost: None })

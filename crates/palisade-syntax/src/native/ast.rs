@@ -35,6 +35,8 @@ pub(crate) enum Item<'s> {
     Initial(Vec<RawInitial<'s>>),
     /// `thread … end`, `event … end` or `task … end`.
     Thread(Box<RawThread<'s>>),
+    /// `daemon`; a thread follows.
+    Daemon(Span),
     /// `posts drain` or `posts plain`; the word after `posts`.
     Posts(Name<'s>),
     /// `thread … { … }`, by its number among the threads with bodies in braces.
@@ -156,6 +158,8 @@ pub(crate) struct RawThread<'s> {
 pub(crate) struct RawLine<'s> {
     pub(crate) annotations: Vec<Annotation<'s>>,
     pub(crate) label: Name<'s>,
+    /// `idle` or `timed` before the instruction.
+    pub(crate) mark: Option<Name<'s>>,
     pub(crate) instruction: RawInstruction<'s>,
     pub(crate) target: Option<Target<'s>>,
     /// From the label to the last token.
@@ -198,6 +202,15 @@ pub(crate) enum RawInstruction<'s> {
         otherwise: Option<Name<'s>>,
         span: Span,
     },
+    /// `sleep mem[address] if = expected`, `sleep mem[address] releasing mem[released]`.
+    Sleep {
+        address: RawExpression<'s>,
+        expected: Option<RawExpression<'s>>,
+        released: Option<RawExpression<'s>>,
+        span: Span,
+    },
+    /// `wake mem[address] 1`, `wake mem[address] all`; what stands behind the address.
+    Wake { address: RawExpression<'s>, count: RawExpression<'s> },
     /// `fence(ordering)`.
     Fence { ordering: RawExpression<'s> },
     /// `assert` and `assume`.
@@ -244,6 +257,8 @@ pub(crate) enum Operation {
     Await,
     /// `await_cas(mem[a], expected, new, orderings)`.
     AwaitCas,
+    /// `acquire(mem[a], ordering)`: waits for more than 0 and takes 1.
+    Acquire,
     /// `weak_cas(mem[a], expected, new, orderings) else label`.
     WeakCas,
     Cas,

@@ -110,6 +110,8 @@ pub(crate) enum StatementKind<'s> {
     /// Waits for a condition on `old`, the value that an access finds, and puts that into a register, if one is named: what other
     /// languages have.
     Wait { register: Option<Name<'s>>, access: RawExpression<'s>, condition: RawExpression<'s> },
+    /// `idle` or `timed` before a statement that waits, which has no blocks.
+    Marked { mark: Name<'s>, statement: Box<Statement<'s>> },
     /// `choose { … } or { … }`.
     Choose(Vec<Block<'s>>),
     /// `atomic { … }`.
@@ -237,6 +239,7 @@ impl<'s> Statement<'s> {
             }
             StatementKind::If { branches, .. } => branches.iter().for_each(|(condition, _)| visit(condition)),
             StatementKind::Post { arguments, .. } => arguments.iter().for_each(&mut *visit),
+            StatementKind::Marked { statement, .. } => statement.expressions(visit),
             StatementKind::For(it) => {
                 it.condition.iter().for_each(&mut *visit);
                 it.start.iter().chain(&it.step).for_each(|statement| statement.expressions(visit));

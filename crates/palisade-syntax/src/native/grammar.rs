@@ -11,7 +11,7 @@ use super::ast::{
 use super::failure::{Construct, Failure};
 use super::lexer::Spanned;
 use super::strength;
-use super::token::{EVENT, FENCE, ITEM_WORDS, Keyword, NEVER, PLAIN, POST, POSTS, Symbol, TASK, Token};
+use super::token::{DAEMON, EVENT, FENCE, ITEM_WORDS, Keyword, MARKS, NEVER, PLAIN, POST, POSTS, Symbol, TASK, Token};
 use chumsky::input::MapExtra;
 use chumsky::inspector::SimpleState;
 use chumsky::prelude::*;
@@ -108,6 +108,7 @@ fn text<'t, 's: 't>() -> Rule<'t, 's, RawProgram<'s>> {
         thread(expression.clone()).map(|thread| Item::Thread(Box::new(thread))),
         template(expression.clone()).map(|thread| Item::Thread(Box::new(thread))),
         select! { Token::Braced(number) => Item::Braced(number) },
+        select! { Token::Name(DAEMON) = extra => Item::Daemon(span(extra)) },
         domain(),
         addresses(),
         keyword(Keyword::Initial)
@@ -306,20 +307,24 @@ fn line<'t, 's: 't>(expression: Rule<'t, 's, RawExpression<'s>>) -> Rule<'t, 's,
             .or(keyword(Keyword::End).map_with(|_, extra| Target::End(span(extra)))),
     );
     let semicolon = symbol(Symbol::Semicolon).or_not();
+    let mark = select! { Token::Name(text) = extra if MARKS.contains(&text) => Name { text, span: span(extra) } };
+    let instruction = instruction(expression);
+    let instruction = instruction.clone().map(|own| (None, own)).or(mark.map(Some).then(instruction)).boxed();
     let labelled = name(Construct::Label)
         .then_ignore(symbol(Symbol::Colon))
-        .then(instruction(expression))
+        .then(instruction)
         .then_ignore(semicolon.clone())
         .then(goto.or_not())
         .then_ignore(semicolon)
-        .map_with(|((label, instruction), target), extra| (label, instruction, target, span(extra)));
+        .map_with(|((label, (mark, instruction)), target), extra| (label, mark, instruction, target, span(extra)));
     annotation
         .repeated()
         .collect()
         .then(labelled)
-        .map(|(annotations, (label, instruction, target, span))| RawLine {
+        .map(|(annotations, (label, mark, instruction, target, span))| RawLine {
             annotations,
             label,
+            mark,
             instruction,
             target,
             span,
@@ -337,6 +342,7 @@ enum Right<'s> {
 fn instruction<'t, 's: 't>(expression: Rule<'t, 's, RawExpression<'s>>) -> Rule<'t, 's, RawInstruction<'s>> {
     let memory = keyword(Keyword::Mem).ignore_then(bracketed(expression.clone())).boxed();
     let locked = locked(memory.clone(), expression.clone());
+    let sleeping = sleeping(memory.clone(), expression.clone());
     let store = memory
         .then_ignore(symbol(Symbol::Arrow))
         .then(expression.clone())
@@ -369,9 +375,33 @@ fn instruction<'t, 's: 't>(expression: Rule<'t, 's, RawExpression<'s>>) -> Rule<
     let fence = select! { Token::Name(FENCE) => () }
         .ignore_then(expression.clone().delimited_by(symbol(Symbol::OpenParen), symbol(Symbol::CloseParen)))
         .map(|ordering| RawInstruction::Fence { ordering });
-    choice((assign, store, assume, plain, locked, fence, ensure, post(expression)))
+    choice((assign, store, assume, plain, locked, fence, ensure, sleeping, post(expression)))
         .labelled(Construct::Instruction)
         .boxed()
+}
+
+/// `sleep mem[address] if = expected releasing mem[released]`, `wake mem[address] count`.
+fn sleeping<'t, 's: 't>(
+    memory: Rule<'t, 's, RawExpression<'s>>,
+    expression: Rule<'t, 's, RawExpression<'s>>,
+) -> Rule<'t, 's, RawInstruction<'s>> {
+    let expected = select! { Token::Name("if") => () }.then(symbol(Symbol::Equal)).ignore_then(expression.clone());
+    let released = select! { Token::Name("releasing") => () }.ignore_then(memory.clone());
+    let sleep = select! { Token::Name("sleep") => () }
+        .ignore_then(memory.clone())
+        .then(expected.or_not())
+        .then(released.or_not())
+        .map_with(|((address, expected), released), extra| RawInstruction::Sleep {
+            address,
+            expected,
+            released,
+            span: span(extra),
+        });
+    let wake = select! { Token::Name("wake") => () }
+        .ignore_then(memory)
+        .then(expression)
+        .map(|(address, count)| RawInstruction::Wake { address, count });
+    sleep.or(wake).boxed()
 }
 
 /// The word that starts a task on a thread of its own.
@@ -414,6 +444,7 @@ fn locked<'t, 's: 't>(
         Token::Name("store") => Operation::Store,
         Token::Name("await") => Operation::Await,
         Token::Name("await_cas") => Operation::AwaitCas,
+        Token::Name("acquire") => Operation::Acquire,
         Token::Name("weak_cas") => Operation::WeakCas,
     }
     .labelled(Construct::LockedUpdate);

@@ -19,6 +19,7 @@ pub(crate) mod precedence;
 mod printer;
 mod resolve;
 pub(crate) mod scope;
+mod sleeping;
 pub(crate) mod structured;
 mod tasks;
 pub(crate) mod templates;

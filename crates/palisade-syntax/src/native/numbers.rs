@@ -48,6 +48,7 @@ fn numbers_matter(items: &[Item<'_>]) -> bool {
         Item::Domain { .. }
         | Item::Addresses(_)
         | Item::Braced(_)
+        | Item::Daemon(_)
         | Item::Never { .. }
         | Item::Posts(_)
         | Item::Error => false,
@@ -90,10 +91,19 @@ fn operands<'a, 's>(
             _ => (None, vec![value]),
         },
         RawInstruction::Locked { address, operands, .. } => (Some(address), operands.iter().collect()),
+        // Of two addresses the one that is released is the rarer one.
+        RawInstruction::Sleep { address, expected, released, .. } => {
+            (Some(address), expected.iter().chain(released.iter().filter(|it| !is_name(it))).collect())
+        }
+        RawInstruction::Wake { address, .. } => (Some(address), Vec::new()),
         RawInstruction::Assume(condition) | RawInstruction::Ensure(condition) => (None, vec![condition]),
         RawInstruction::Post { arguments, .. } => (None, arguments.iter().collect()),
         RawInstruction::Havoc { .. } | RawInstruction::Fence { .. } | RawInstruction::Plain(_) => (None, Vec::new()),
     }
+}
+
+fn is_name(expression: &RawExpression<'_>) -> bool {
+    matches!(expression.kind, ExpressionKind::Name(_))
 }
 
 /// Whether an expression names an address; registers hide addresses of their name.

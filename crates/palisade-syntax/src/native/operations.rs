@@ -5,7 +5,7 @@ use super::orderings::{Meaning, Ordered, orderings, state};
 use super::resolve::{Resolver, Scope};
 use super::structured::negated;
 use crate::build::ThreadBuilder;
-use palisade_model::program::{Action, BinaryOperator, Expression, LabelId, RegisterId, Span};
+use palisade_model::program::{Action, BinaryOperator, Expression, InstructionId, LabelId, RegisterId, Span};
 
 impl Operation {
     /// How it is written, how many operands stand behind the address, and what its orderings are of.
@@ -14,6 +14,7 @@ impl Operation {
             Self::Load => ("load(mem[…], ordering)", 0, Ordered::Load),
             Self::Store => ("store(mem[…], value, ordering)", 1, Ordered::Store),
             Self::Await => ("await(mem[…], condition on `old`, ordering)", 1, Ordered::Load),
+            Self::Acquire => ("acquire(mem[…])", 0, Ordered::Update),
             Self::AwaitCas => ("await_cas(mem[…], expected, new)", 2, Ordered::CompareExchange),
             Self::WeakCas => ("weak_cas(mem[…], expected, new) else label", 2, Ordered::CompareExchange),
             Self::Cas => ("cas(mem[…], expected, new)", 2, Ordered::CompareExchange),
@@ -78,6 +79,12 @@ impl<'s> Resolver<'_, 's> {
                 until = Some(Expression::binary(BinaryOperator::Equal, Expression::Old, expected.clone()));
                 Action::Cas { register: Some(register), address, expected, new: operand() }
             }
+            Operation::Acquire => {
+                let register = self.wanted(register, *span)?;
+                let (condition, new) = taking_one();
+                until = Some(condition);
+                Action::Rmw { register: Some(register), address, new }
+            }
             Operation::Cas | Operation::WeakCas => {
                 Action::Cas { register, address, expected: operand(), new: operand() }
             }
@@ -100,7 +107,7 @@ impl<'s> Resolver<'_, 's> {
                 return None;
             }
         }
-        Some(Meaning { action, given, until, otherwise: *otherwise })
+        Some(Meaning { action, given, until, otherwise: *otherwise, queue: None })
     }
 
     /// The register of an operation that needs one.
@@ -130,8 +137,8 @@ impl<'s> Resolver<'_, 's> {
         [source, read, target]: [LabelId; 3],
         meaning: Meaning<'s>,
         span: Span,
-    ) {
-        let Meaning { action, given, until, otherwise } = meaning;
+    ) -> InstructionId {
+        let Meaning { action, given, until, otherwise, queue } = meaning;
         let register = action.written_register();
         let number = builder.instruction(source, read, action, span);
         let otherwise = otherwise.map(|name| builder.label(name.text, name.span));
@@ -140,12 +147,22 @@ impl<'s> Resolver<'_, 's> {
         if let Some(label) = otherwise {
             instruction.set_weak(label);
         }
-        let (Some(until), Some(register)) = (until, register) else { return };
+        if let Some(queue) = queue {
+            instruction.set_queue(queue);
+        }
+        let (Some(until), Some(register)) = (until, register) else { return number };
         instruction.set_waiting(until.clone());
         let of_register = |part: &Expression| (*part == Expression::Old).then_some(Expression::Register(register));
         let condition = until.replaced(&of_register);
         let otherwise = negated(&condition);
         builder.instruction(read, target, Action::Assume(condition), span);
         builder.instruction(read, source, Action::Assume(otherwise), span);
+        number
     }
+}
+
+/// What `acquire` waits for, and what it stores: less by one where that is so. A try that fails stores what was there.
+pub(super) fn taking_one() -> (Expression, Expression) {
+    let positive = Expression::binary(BinaryOperator::Greater, Expression::Old, Expression::Constant(0));
+    (positive.clone(), Expression::binary(BinaryOperator::Subtract, Expression::Old, positive))
 }

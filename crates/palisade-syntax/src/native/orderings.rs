@@ -3,7 +3,7 @@
 use super::ast::{ExpressionKind, Name, Orderings, RawExpression};
 use crate::Diagnostic;
 use crate::suggest::did_you_mean;
-use palisade_model::program::{Action, Expression, Instruction, Operation, Ordering};
+use palisade_model::program::{Action, Expression, Instruction, Operation, Ordering, Queue};
 
 /// What takes orderings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,11 +25,13 @@ pub(super) struct Meaning<'s> {
     pub(super) until: Option<Expression>,
     /// Where it goes if it fails for no reason.
     pub(super) otherwise: Option<Name<'s>>,
+    /// What it does to sleepers.
+    pub(super) queue: Option<Queue>,
 }
 
 impl From<Action> for Meaning<'_> {
     fn from(action: Action) -> Self {
-        Self { action, given: None, until: None, otherwise: None }
+        Self { action, given: None, until: None, otherwise: None, queue: None }
     }
 }
 

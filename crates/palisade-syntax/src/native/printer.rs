@@ -1,12 +1,12 @@
 //! Prints programs in the native language; the language can say all that a program holds.
 
 use super::lexer::{begins_name, continues_name};
-use super::token::Keyword;
+use super::token::{DAEMON, Keyword};
 use super::waits::Waits;
 use super::{is_bitwise, is_comparison, strength};
 use palisade_model::program::{
     Action, AddressName, BinaryOperator, Copies, Expression, Guard, Instruction, JointState, Label, LabelId, NameSpace,
-    Operation, Ordering, Place, Posts, Program, RegisterId, Role, Thread, ThreadId, UnaryOperator,
+    Operation, Ordering, Place, Posts, Program, Queue, RegisterId, Role, Thread, ThreadId, UnaryOperator,
 };
 use std::fmt::Write as _;
 
@@ -194,12 +194,17 @@ impl ThreadPrinter<'_> {
             });
             let label = &self.labels[instruction.source.index()];
             let target = &self.labels[waits.target(number).unwrap_or(instruction.target).index()];
+            let waits = waits.target(number).is_some();
             let does = if instruction.states_ordering() {
-                self.operation(instruction, waits.target(number).is_some())
+                self.operation(instruction, waits)
             } else {
-                self.action(&instruction.action)
+                self.sleeping(instruction)
+                    .or_else(|| self.waiting(instruction, waits, ""))
+                    .unwrap_or_else(|| self.action(&instruction.action))
             };
-            writeln!(text, "  {cost}{label}: {does}; goto {target};").expect(WRITES);
+            let mark = instruction.patience().word().filter(|_| waits || instruction.queue().is_some());
+            let mark = mark.map_or(String::new(), |word| format!("{word} "));
+            writeln!(text, "  {cost}{label}: {mark}{does}; goto {target};").expect(WRITES);
         }
         text.push_str("end\n");
     }
@@ -208,6 +213,10 @@ impl ThreadPrinter<'_> {
     fn head(&self, text: &mut String, name: &str) {
         let (word, copies) = (self.thread.role.word(), self.thread.copies);
         match &self.thread.role {
+            Role::Thread if self.thread.is_daemon => {
+                let count = if copies == Copies::Exactly(1) { String::new() } else { format!(" [{copies}]") };
+                write!(text, "{DAEMON} {word} {name}{count}")
+            }
             Role::Thread if copies == Copies::Exactly(1) => write!(text, "{word} {name}"),
             Role::Thread => write!(text, "{word} {name} [{copies}]"),
             Role::Event { guard: None } => write!(text, "{word} {name} [{copies}]"),
@@ -270,9 +279,10 @@ impl ThreadPrinter<'_> {
             register.map_or(String::new(), |register| format!("{} <- ", self.registers[register.index()]))
         };
         match instruction.operation() {
-            Some(Operation::Load { register, address, ordering, until: Some(until) }) if waits => {
-                let (into, address, until) = (into(Some(register)), self.whole(&address), self.whole(&until));
-                format!("{into}await(mem[{address}], {until}, {ordering})")
+            Some(Operation::Load { ordering, .. } | Operation::Update { success: ordering, expected: None, .. })
+                if waits && let Some(text) = self.waiting(instruction, waits, &format!(", {ordering}")) =>
+            {
+                text
             }
             Some(Operation::Load { register, address, ordering, .. }) => {
                 format!("{}load(mem[{}], {ordering})", into(Some(register)), self.whole(&address))
@@ -298,6 +308,45 @@ impl ThreadPrinter<'_> {
             Some(Operation::Fence { ordering }) => format!("fence({ordering})"),
             None => self.action(&instruction.action),
         }
+    }
+
+    /// What waits for a value that it reads, with its orderings as they are written.
+    fn waiting(&self, instruction: &Instruction, waits: bool, orderings: &str) -> Option<String> {
+        let into = |register: RegisterId| &self.registers[register.index()];
+        match &instruction.action {
+            _ if !waits => None,
+            Action::Load { register, address } => {
+                let (into, address, until) = (into(*register), self.whole(address), self.whole(instruction.until()?));
+                Some(format!("{into} <- await(mem[{address}], {until}{orderings})"))
+            }
+            Action::Cas { register: Some(register), address, expected, new } => {
+                let (address, expected, new) = (self.whole(address), self.whole(expected), self.whole(new));
+                Some(format!("{} <- await_cas(mem[{address}], {expected}, {new}{orderings})", into(*register)))
+            }
+            Action::Rmw { register: Some(register), address, .. } => {
+                Some(format!("{} <- acquire(mem[{}]{orderings})", into(*register), self.whole(address)))
+            }
+            _ => None,
+        }
+    }
+
+    /// What sleeps or wakes sleepers.
+    fn sleeping(&self, instruction: &Instruction) -> Option<String> {
+        Some(match (instruction.queue()?, &instruction.action) {
+            (Queue::Wake { address, all }, _) => {
+                format!("wake mem[{}] {}", self.whole(address), if *all { "all" } else { "1" })
+            }
+            (Queue::Sleep { address }, Action::Cas { expected, .. }) => {
+                format!("sleep mem[{}] if = {}", self.whole(address), self.whole(expected))
+            }
+            (Queue::Sleep { address }, Action::Rmw { new: Expression::Old, .. }) => {
+                format!("sleep mem[{}]", self.whole(address))
+            }
+            (Queue::Sleep { address }, action) => {
+                let released = action.address().map_or(String::new(), |released| self.whole(released));
+                format!("sleep mem[{}] releasing mem[{released}]", self.whole(address))
+            }
+        })
     }
 
     fn whole(&self, expression: &Expression) -> String {

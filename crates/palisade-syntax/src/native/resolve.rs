@@ -95,9 +95,10 @@ pub(super) fn resolve(
                 families.insert(name.text, (before..program.threads.len()).map(ThreadId::from_index).collect());
             }
             Item::Posts(word) => resolver.posts(&mut program, &mut posts_declared, *word),
-            Item::Addresses(_) | Item::Never { .. } | Item::Error => {}
+            Item::Addresses(_) | Item::Never { .. } | Item::Daemon(_) | Item::Error => {}
         }
     }
+    resolver.daemons(&mut program, &raw.items, structured, &families);
     for thread in &structured.threads {
         let name = thread.name.text;
         for id in families.get(name).filter(|members| members.len() > 1).into_iter().flatten() {
@@ -347,7 +348,8 @@ impl<'s> Resolver<'_, 's> {
             (None, Some(next)) => builder.label(next.label.text, next.label.span),
         };
         if let Some(meaning) = meaning {
-            self.add(builder, [source, read.unwrap_or(target), target], meaning, line.span);
+            let id = self.add(builder, [source, read.unwrap_or(target), target], meaning, line.span);
+            self.mark(builder.instruction_mut(id), line.mark);
         }
     }
 
@@ -403,6 +405,7 @@ impl<'s> Resolver<'_, 's> {
                 let address = self.expression(address, scope);
                 return self.operation(scope, register, address?, raw);
             }
+            RawInstruction::Sleep { .. } | RawInstruction::Wake { .. } => return self.sleeping(scope, raw),
             RawInstruction::Fence { ordering } => return self.fence(ordering),
             RawInstruction::Assume(condition) => Some(Action::Assume(self.expression(condition, scope)?)),
             RawInstruction::Ensure(condition) => Some(Action::Ensure(self.expression(condition, scope)?)),

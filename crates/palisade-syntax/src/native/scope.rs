@@ -299,7 +299,13 @@ impl<'s> RawInstruction<'s> {
     /// Calls `visit` with every name inside a `mem[…]`.
     pub(super) fn names_inside_memory(&self, visit: &mut impl FnMut(Name<'s>)) {
         match self {
-            Self::Store { address, .. } | Self::Locked { address, .. } => address.names(visit),
+            Self::Store { address, .. } | Self::Locked { address, .. } | Self::Wake { address, .. } => {
+                address.names(visit)
+            }
+            Self::Sleep { address, released, .. } => {
+                address.names(visit);
+                released.iter().for_each(|released| released.names(visit));
+            }
             Self::Assign { value: RawExpression { kind: ExpressionKind::Memory(address), .. }, .. } => {
                 address.names(visit);
             }

@@ -66,8 +66,14 @@ pub(crate) const POSTS: &str = "posts";
 /// The word that declares data.
 pub(crate) const PLAIN: &str = "plain";
 
+/// The word before a thread that may wait for ever.
+pub(crate) const DAEMON: &str = "daemon";
+
 /// The words that begin an item and may be names elsewhere.
-pub(crate) const ITEM_WORDS: [&str; 5] = [NEVER, EVENT, TASK, POSTS, PLAIN];
+pub(crate) const ITEM_WORDS: [&str; 6] = [NEVER, EVENT, TASK, POSTS, PLAIN, DAEMON];
+
+/// The words before an instruction that waits.
+pub(crate) const MARKS: [&str; 2] = ["idle", "timed"];
 
 /// The word for a fence with an ordering.
 pub(crate) const FENCE: &str = "fence";

@@ -1,5 +1,6 @@
 //! Instructions that wait, as one line each: the text says `await`, and the automaton comes back while the condition does not hold.
 
+use super::operations::taking_one;
 use palisade_model::program::{Action, Expression, Instruction, LabelId, Operation, Thread};
 
 /// Which instructions of a thread are printed as `await`.
@@ -16,7 +17,7 @@ impl Waits {
     pub(super) fn of(thread: &Thread) -> Self {
         let count = thread.instructions.len();
         let mut waits = Self { targets: vec![None; count], parts: vec![false; count] };
-        if !thread.instructions.iter().any(Instruction::states_ordering) {
+        if !thread.instructions.iter().any(|own| own.until().is_some()) {
             return waits;
         }
         let (by_label, by_target) = (thread.instructions_by_label(), thread.instructions_by_target());
@@ -49,10 +50,11 @@ impl Waits {
 
 /// What holds of the registers behind an instruction that waits.
 fn waited_for(instruction: &Instruction) -> Option<Expression> {
-    let operation = instruction.operation().filter(|_| instruction.states_ordering())?;
+    let operation = instruction.operation()?;
     let register = match &operation {
         Operation::Load { register, .. } => Some(*register),
         Operation::Update { register, expected: Some(_), .. } => *register,
+        Operation::Update { register, new, .. } if *new == taking_one().1 => *register,
         _ => None,
     }?;
     let of_register = |part: &Expression| (*part == Expression::Old).then_some(Expression::Register(register));

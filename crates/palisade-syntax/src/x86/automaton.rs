@@ -75,6 +75,7 @@ pub fn build(
         span,
         role: Role::Thread,
         copies: Copies::Exactly(1),
+        is_daemon: false,
         registers: registers.declared(architecture, initial, span),
         labels: labels.finish(),
         initial: initial_label,

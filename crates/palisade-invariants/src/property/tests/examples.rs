@@ -41,6 +41,7 @@ fn straight(threads: Vec<(u64, Vec<Action>)>) -> Program {
         span: Span::default(),
         role: Role::Thread,
         copies: palisade_model::program::Copies::Exactly(copies),
+        is_daemon: false,
         registers: (0..2)
             .map(|index| Register {
                 name: format!("r{}", index + 1),

@@ -64,6 +64,7 @@ fn thread(random: &mut Randomness) -> Thread {
     Thread {
         name: "t".to_owned(),
         copies: Copies::Exactly(1),
+        is_daemon: false,
         role: Role::Thread,
         registers: (0..REGISTERS).map(register).collect(),
         labels: (0..=length).map(label).collect(),

@@ -128,7 +128,7 @@ impl<'s> Parser<'_, 's> {
     }
 
     /// A statement that begins with a word.
-    fn word(&mut self, word: &str) -> Read<StatementKind<'s>> {
+    fn word(&mut self, word: &'s str) -> Read<StatementKind<'s>> {
         let start = self.at;
         self.at += 1;
         match word {
@@ -153,6 +153,18 @@ impl<'s> Parser<'_, 's> {
             "atomic" => Ok(StatementKind::Atomic(self.block("the body of `atomic`")?)),
             "choose" => self.choice(),
             "await" => Ok(StatementKind::Await(self.condition()?)),
+            "idle" | "timed" if self.begins_statement() => {
+                let mark = Name { text: word, span: self.before() };
+                let start = self.here();
+                let kind = self.kind()?;
+                let span = start.to(self.before());
+                if !matches!(kind, StatementKind::Await(_) | StatementKind::Effect(_)) {
+                    let error = Diagnostic::error(format!("`{word}` is said of what waits"), mark.span);
+                    return Err(self.report(error.with_help("mark the `await` or the `wait` itself")));
+                }
+                let statement = Statement { annotations: Vec::new(), label: None, kind, span, extent: span };
+                Ok(StatementKind::Marked { mark, statement: Box::new(statement) })
+            }
             "break" => Ok(StatementKind::Break),
             "continue" => Ok(StatementKind::Continue),
             "pause" => Ok(StatementKind::Pause),
@@ -168,6 +180,11 @@ impl<'s> Parser<'_, 's> {
                 self.assignment()
             }
         }
+    }
+
+    /// Whether the next token may begin a statement behind a mark.
+    fn begins_statement(&self) -> bool {
+        matches!(self.peek(), Some(Token::Name(_) | Token::Keyword(_)))
     }
 
     /// What is asked whether it holds.

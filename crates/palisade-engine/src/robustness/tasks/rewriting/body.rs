@@ -25,7 +25,17 @@ impl Body {
     pub(super) fn new(name: String, role: Role, copies: Copies) -> Self {
         let initial = LabelId::from_index(0);
         let (registers, labels, instructions) = (Vec::new(), Vec::new(), Vec::new());
-        let thread = Thread { role, name, span: Span::default(), copies, registers, labels, initial, instructions };
+        let thread = Thread {
+            role,
+            name,
+            span: Span::default(),
+            copies,
+            is_daemon: false,
+            registers,
+            labels,
+            initial,
+            instructions,
+        };
         Self { thread, names: FxHashSet::default() }
     }
 

@@ -4,6 +4,7 @@ use super::accesses::{UPDATES, WeakCas};
 use super::layout::StoreText;
 use super::places::base_name;
 use super::scope::{Binding, Frame, Meaning};
+use super::sleeping::STATEMENTS;
 use super::{Lowering, MOST_INSTRUCTIONS};
 use crate::native::ast::{CompareExchange, ExpressionKind, Name, RawExpression};
 use crate::native::braced::{Block, Procedure, Statement, StatementKind};
@@ -38,10 +39,12 @@ const FOREIGN: &[(&str, &str)] = &[
     ("CAS", "write `cas(x, expected, new)`; it returns the value that was there"),
     ("cmpxchg", "write `cas(x, expected, new)`; it returns the value that was there"),
     ("fetch_inc", "write `fetch_add(x, 1)`"),
-    ("lock", "declare the lock: `proc lock(l) { while (xchg(l, 1) != 0) { pause; } }`"),
-    ("mutex_lock", "declare the lock: `proc lock(l) { while (xchg(l, 1) != 0) { pause; } }`"),
-    ("unlock", "declare it: `proc unlock(l) { l = 0; }`"),
-    ("mutex_unlock", "declare it: `proc unlock(l) { l = 0; }`"),
+    ("mutex_lock", "write `lock(x)`"),
+    ("mutex_unlock", "write `unlock(x)`"),
+    ("futex_wait", "write `wait(x, value)`"),
+    ("futex_wake", "write `wake(x, 1)` or `wake(x, all)`"),
+    ("signal", "write `notify_one(x)`"),
+    ("broadcast", "write `notify_all(x)`"),
     ("printf", "`palisade simulate` and `palisade witness` show values"),
 ];
 
@@ -61,6 +64,9 @@ impl<'a, 's> Lowering<'a, 's, '_> {
         }
         if name.text == FENCE {
             return self.fence(operands, span, result, [from, to]);
+        }
+        if let Some(&(_, wanted, usage)) = STATEMENTS.iter().find(|(word, ..)| *word == name.text) {
+            return self.sleeping((name, wanted, usage), operands, span, result, [from, to]);
         }
         let Some(&(_, wanted, usage, of)) = UPDATES.iter().find(|(update, ..)| *update == name.text) else {
             self.unknown_call(name);
@@ -181,7 +187,8 @@ impl<'a, 's> Lowering<'a, 's, '_> {
     fn unknown_call(&mut self, name: Name<'s>) {
         let text = name.text.strip_suffix("_explicit").unwrap_or(name.text);
         let procedures = self.context.procedures.keys().copied();
-        let mut known: Vec<&str> = procedures.chain(UPDATES.iter().map(|(update, ..)| *update)).collect();
+        let updates = UPDATES.iter().map(|(update, ..)| *update);
+        let mut known: Vec<&str> = procedures.chain(updates).chain(STATEMENTS.iter().map(|(word, ..)| *word)).collect();
         known.sort_unstable();
         let stripped = text.strip_prefix("atomic_").unwrap_or(text);
         let is_known = |foreign: &str| {

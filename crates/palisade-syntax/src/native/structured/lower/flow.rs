@@ -122,6 +122,11 @@ impl<'a, 's> Lowering<'a, 's, '_> {
                 self.note_wait(before, from);
                 Some(())
             }
+            StatementKind::Marked { mark, statement } => {
+                let before = self.automaton.instructions.len();
+                self.kind(statement, from, to)?;
+                self.mark(*mark, before)
+            }
             StatementKind::Wait { register, access, condition } => self.wait(*register, access, condition, from, to),
             StatementKind::If { branches, otherwise } => self.branches(branches, otherwise.as_ref(), from, to),
             StatementKind::While { condition, body } => {

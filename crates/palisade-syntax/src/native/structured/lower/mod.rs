@@ -15,6 +15,7 @@ mod loops;
 mod places;
 mod scope;
 mod sequence;
+mod sleeping;
 mod tasks;
 
 pub(crate) use conditions::negated;
@@ -153,7 +154,10 @@ fn one<'a, 's>(
     let initial = finished.ids[initial.index()].expect("the initial label is kept");
     let automaton::Finished { labels, instructions, .. } = finished;
     let span = thread.name.span;
-    (Some((Thread { name, span, copies, role, registers, labels, initial, instructions }, layout)), uses_self)
+    (
+        Some((Thread { name, span, copies, is_daemon: false, role, registers, labels, initial, instructions }, layout)),
+        uses_self,
+    )
 }
 
 /// Lowers one thread.

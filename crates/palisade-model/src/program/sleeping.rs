@@ -1,0 +1,147 @@
+//! Sleeping and waking: what futexes, condition variables and their like do beside the locked update that they are on x86.
+//!
+//! Each address has a set of copies asleep there. A sleep is a locked update that changes nothing: `sleep mem[a] if = e` compares,
+//! `sleep mem[a]` does not; `sleep mem[a] releasing mem[m]` stores 0 at `m`. A copy whose update stores is asleep from then on. A wake-up
+//! is a locked update that changes nothing and lets one copy go on that sleeps at the address, or all of them; if nobody sleeps there,
+//! nothing else happens. A sleeper may go on at any time for no reason.
+//!
+//! **What is reached.** Questions about reached states, and about traces, need no set of sleepers: an instruction that sleeps is its
+//! update, and goes on at once. *Proof.* Take a computation with sleepers, leave out the steps of sleepers that go on, and let each sleeper
+//! stand where it goes on: the locked updates, and so memory, registers and traces, are the same. Conversely let each sleeper go on for no
+//! reason directly after it fell asleep; then nobody is asleep when somebody wakes sleepers, and a wake-up is its update. ∎ Only who hangs
+//! depends on the sleepers.
+
+use super::expression::Expression;
+use super::instruction::Instruction;
+use super::ordering::Stated;
+use super::{Action, Program};
+
+/// What an instruction does to the copies that sleep at an address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Queue {
+    /// The copy falls asleep at the address if the update stores.
+    Sleep {
+        /// The address slept at.
+        address: Expression,
+    },
+    /// Sleepers at the address go on.
+    Wake {
+        /// The address.
+        address: Expression,
+        /// Whether all of them do, or one, whichever it is.
+        all: bool,
+    },
+}
+
+impl Queue {
+    /// `sleep mem[address] if = expected`.
+    pub fn sleep_if(address: Expression, expected: Expression) -> (Action, Self) {
+        let new = expected.clone();
+        (Action::Cas { register: None, address: address.clone(), expected, new }, Self::Sleep { address })
+    }
+
+    /// `sleep mem[address]`, or `sleep mem[address] releasing mem[released]`.
+    pub fn sleep(address: Expression, released: Option<Expression>) -> (Action, Self) {
+        let new = if released.is_some() { Expression::Constant(0) } else { Expression::Old };
+        let updated = released.unwrap_or_else(|| address.clone());
+        (Action::Rmw { register: None, address: updated, new }, Self::Sleep { address })
+    }
+
+    /// `wake mem[address] 1`, or `wake mem[address] all`.
+    pub fn wake(address: Expression, all: bool) -> (Action, Self) {
+        let updated = address.clone();
+        (Action::Rmw { register: None, address: updated, new: Expression::Old }, Self::Wake { address, all })
+    }
+
+    /// The address whose sleepers it is about.
+    #[inline]
+    pub fn address(&self) -> &Expression {
+        match self {
+            Self::Sleep { address } | Self::Wake { address, .. } => address,
+        }
+    }
+}
+
+/// Who may wait for ever at an instruction that waits or sleeps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Patience {
+    /// Nobody.
+    #[default]
+    Finite,
+    /// Anybody: `idle`.
+    Idle,
+    /// Nobody does, as time runs out at some time: `timed`.
+    Timed,
+}
+
+impl Patience {
+    /// The word for it, where there is one.
+    pub const fn word(self) -> Option<&'static str> {
+        match self {
+            Self::Finite => None,
+            Self::Idle => Some("idle"),
+            Self::Timed => Some("timed"),
+        }
+    }
+
+    /// What a word stands for.
+    pub fn named(word: &str) -> Option<Self> {
+        [Self::Idle, Self::Timed].into_iter().find(|patience| patience.word() == Some(word))
+    }
+}
+
+impl Instruction {
+    /// Says what the instruction does to sleepers, beside its update.
+    pub fn set_queue(&mut self, queue: Queue) {
+        self.stated_mut().queue = Some(queue);
+    }
+
+    /// What the instruction does to sleepers.
+    #[inline]
+    pub fn queue(&self) -> Option<&Queue> {
+        self.stated.as_ref().and_then(|stated| stated.queue.as_ref())
+    }
+
+    /// The address at which the instruction falls asleep.
+    #[inline]
+    pub fn sleeps(&self) -> Option<&Expression> {
+        match self.queue() {
+            Some(Queue::Sleep { address }) => Some(address),
+            _ => None,
+        }
+    }
+
+    /// Who may wait for ever here.
+    #[inline]
+    pub fn patience(&self) -> Patience {
+        self.stated.as_ref().map_or(Patience::Finite, |stated| stated.patience)
+    }
+
+    /// Says who may wait for ever here.
+    pub fn set_patience(&mut self, patience: Patience) {
+        self.stated_mut().patience = patience;
+    }
+
+    /// Whether the instruction may wait: for a value that it reads, or asleep.
+    #[inline]
+    pub fn may_wait(&self) -> bool {
+        self.until().is_some() || self.sleeps().is_some()
+    }
+
+    /// What the text says beyond what x86 makes of the instruction, to change.
+    pub(super) fn stated_mut(&mut self) -> &mut Stated {
+        self.stated.get_or_insert_with(Box::default)
+    }
+}
+
+impl Program {
+    /// Whether some instruction waits for a value or sleeps. A loop that goes round without effect may wait as well; that depends on values.
+    pub fn says_waits(&self) -> bool {
+        self.threads.iter().flat_map(|thread| &thread.instructions).any(Instruction::may_wait)
+    }
+
+    /// Whether some instruction sleeps or wakes sleepers.
+    pub fn has_sleepers(&self) -> bool {
+        self.threads.iter().flat_map(|thread| &thread.instructions).any(|own| own.queue().is_some())
+    }
+}

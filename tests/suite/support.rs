@@ -65,6 +65,7 @@ pub(crate) fn thread(instructions: impl IntoIterator<Item = Instruction>) -> Thr
         span: Span::default(),
         role: Role::Thread,
         copies: Copies::Exactly(1),
+        is_daemon: false,
         registers: (0..4)
             .map(|index| Register { name: name("r", index), initial: 0, is_initialised: false, span: Span::default() })
             .collect(),

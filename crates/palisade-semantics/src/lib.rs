@@ -3,7 +3,7 @@
 //! A [`Machine`] is the step relation of an [`Instance`] (a fixed number of copies of each thread) under a [`Model`].
 //! A computation is a sequence of [`Step`]s; [`replay`] takes it and gives its [`Trace`]. [`oracle`] decides robustness
 //! of small instances by enumerating all traces, knowing nothing of attacks; `race_oracle` looks for triangular races in all interleavings; `property_oracle` finds what they reach under each model, and
-//! the fences that keep them from it, by enumerating all states; `pso_oracle` decides robustness against PSO. [`graphs`] has execution graphs and the axioms of C11, with an oracle of their own. These four and random programs are there with the feature `oracles`. Values are concrete and nothing is
+//! the fences that keep them from it, by enumerating all states; `pso_oracle` decides robustness against PSO; `hang_oracle` finds who waits for ever. [`graphs`] has execution graphs and the axioms of C11, with an oracle of their own. These five and random programs are there with the feature `oracles`. Values are concrete and nothing is
 //! abstracted here. Of `palisade-model` this crate uses `program`, `limits` and `ordered`.
 
 mod buffers;
@@ -16,6 +16,8 @@ mod final_states;
 mod footprint;
 pub mod graphs;
 mod growth;
+#[cfg(any(test, feature = "oracles"))]
+pub mod hang_oracle;
 mod happens_before;
 mod instance;
 mod joint;

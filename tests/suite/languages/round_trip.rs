@@ -267,6 +267,7 @@ fn threads() -> impl Strategy<Value = Thread> {
                 name: String::new(),
                 span: Span::default(),
                 copies,
+                is_daemon: false,
                 registers,
                 labels,
                 initial,

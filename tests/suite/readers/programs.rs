@@ -159,7 +159,11 @@ fn names(program: &Program) -> Vec<&str> {
     names.extend(program.addresses.iter().map(|address| address.name.as_str()));
     for thread in &program.threads {
         names.push(&thread.name);
-        names.extend(thread.labels.iter().map(|label| label.name.as_str()));
+        // A label behind what waits has no name in a text.
+        let waits: Vec<LabelId> =
+            thread.instructions.iter().filter(|own| own.until().is_some()).map(|own| own.target).collect();
+        let labels = thread.labels.iter().enumerate().filter(|(id, _)| !waits.contains(&LabelId::from_index(*id)));
+        names.extend(labels.map(|(_, label)| label.name.as_str()));
         names.extend(thread.registers.iter().map(|register| register.name.as_str()));
     }
     names

@@ -14,7 +14,7 @@ use super::expression::Expression;
 use super::ids::{LabelId, RegisterId};
 use super::instruction::{Action, Instruction};
 use super::ordering::{Ordering, Stated};
-use super::sleeping::Queue;
+use super::queue::Queue;
 use super::{Program, Thread};
 
 /// What an instruction does to memory by the language.

@@ -2,7 +2,7 @@
 
 use super::expression::Expression;
 use super::ids::LabelId;
-use super::sleeping::{Patience, Queue};
+use super::queue::{Patience, Queue};
 
 /// How an access or a fence is ordered: the orders of C11 and Rust, and plain data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

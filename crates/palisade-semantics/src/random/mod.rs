@@ -8,10 +8,12 @@ mod cycle;
 mod events;
 mod join;
 mod orderings;
+mod waits;
 
 pub use self::counters::{CounterShape, program_with_counters};
 pub use self::events::{EventShape, event_chain, event_families, event_program, event_program_of, three_parties};
 pub use self::orderings::{LanguageShape, language_program};
+pub use self::waits::{WaitShape, waiting_program};
 
 use self::events::{without_guards, without_template};
 use self::join::{Meeting, join};

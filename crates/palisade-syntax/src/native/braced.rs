@@ -201,6 +201,18 @@ impl<'s> Structured<'s> {
         found
     }
 
+    /// Calls `visit` with every call that is a statement: the thread whose body it stands in, if it is no procedure's, its name and operands.
+    pub(crate) fn calls(&self, visit: &mut impl FnMut(Option<Name<'s>>, Name<'s>, &[RawExpression<'s>])) {
+        let threads = self.threads.iter().map(|thread| (Some(thread.name), &thread.body));
+        for (owner, body) in threads.chain(self.procedures.iter().map(|procedure| (None, &procedure.body))) {
+            body.expressions(&mut |raw| {
+                if let ExpressionKind::Apply(name, operands) = &raw.kind {
+                    visit(owner, *name, operands);
+                }
+            });
+        }
+    }
+
     /// Calls `visit` with every expression of a statement.
     fn expressions(&self, visit: &mut impl FnMut(&RawExpression<'s>)) {
         self.threads.iter().filter_map(|thread| thread.guard.as_ref()).for_each(|(guard, _)| visit(guard));

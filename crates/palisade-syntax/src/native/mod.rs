@@ -14,6 +14,7 @@ mod line;
 mod numbers;
 mod operations;
 pub(crate) mod orderings;
+mod parking;
 mod posts;
 pub(crate) mod precedence;
 mod printer;
@@ -24,6 +25,7 @@ pub(crate) mod structured;
 mod tasks;
 pub(crate) mod templates;
 pub(crate) mod token;
+mod waiting;
 mod waits;
 mod width;
 

@@ -4,6 +4,7 @@ use super::ast::{Operation, RawExpression, RawInstruction};
 use super::orderings::{Meaning, Ordered, orderings, state};
 use super::resolve::{Resolver, Scope};
 use super::structured::negated;
+use super::waiting::taking_one;
 use crate::build::ThreadBuilder;
 use palisade_model::program::{Action, BinaryOperator, Expression, InstructionId, LabelId, RegisterId, Span};
 
@@ -159,10 +160,4 @@ impl<'s> Resolver<'_, 's> {
         builder.instruction(read, source, Action::Assume(otherwise), span);
         number
     }
-}
-
-/// What `acquire` waits for, and what it stores: less by one where that is so. A try that fails stores what was there.
-pub(super) fn taking_one() -> (Expression, Expression) {
-    let positive = Expression::binary(BinaryOperator::Greater, Expression::Old, Expression::Constant(0));
-    (positive.clone(), Expression::binary(BinaryOperator::Subtract, Expression::Old, positive))
 }

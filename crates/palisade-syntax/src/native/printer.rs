@@ -22,11 +22,13 @@ pub(crate) fn print(program: &Program) -> String {
     let mut text =
         format!("program {}\n", if is_name(&program.name) { program.name.clone() } else { repaired(&program.name) });
     header(&mut text, program, &addresses);
-    for (thread, name) in program.threads.iter().zip(&threads) {
+    for ((id, thread), name) in program.thread_ids().zip(&threads) {
         let mut space = values.clone();
         let registers = space.assign(thread.registers.iter().map(|register| register.name.as_str()), is_name, repaired);
         let labels = label_names(thread);
-        let printer = ThreadPrinter { thread, registers, addresses: &addresses, labels, templates: &threads };
+        let places = program.never.iter().flat_map(JointState::places);
+        let named = places.filter(|place| place.thread == id).map(|place| place.label).collect();
+        let printer = ThreadPrinter { thread, registers, addresses: &addresses, labels, named, templates: &threads };
         text.push('\n');
         printer.print(&mut text, name);
     }
@@ -49,7 +51,8 @@ pub fn expression_text(program: &Program, thread: ThreadId, expression: &Express
     let thread = program.thread(thread);
     let registers = thread.registers.iter().map(|register| register.name.clone()).collect();
     let addresses: Vec<String> = program.addresses.iter().map(|entry| entry.name.clone()).collect();
-    ThreadPrinter { thread, registers, addresses: &addresses, labels: Vec::new(), templates: &[] }.whole(expression)
+    ThreadPrinter { thread, registers, addresses: &addresses, labels: Vec::new(), named: Vec::new(), templates: &[] }
+        .whole(expression)
 }
 
 /// A joint control state as the language writes it, with the names as they are.
@@ -164,6 +167,8 @@ struct ThreadPrinter<'a> {
     registers: Vec<String>,
     addresses: &'a [String],
     labels: Vec<String>,
+    /// The labels that joint control states name.
+    named: Vec<LabelId>,
     /// The names of all threads, events and tasks, for posts.
     templates: &'a [String],
 }
@@ -181,7 +186,7 @@ impl ThreadPrinter<'_> {
         }
         writeln!(text, " init {} begin", self.labels[self.thread.initial.index()]).expect(WRITES);
         let mut costs: Vec<Option<f64>> = self.thread.labels.iter().map(|label| label.fence_cost).collect();
-        let waits = Waits::of(self.thread);
+        let waits = Waits::of(self.thread, &self.named);
         for (number, instruction) in self.thread.instructions.iter().enumerate() {
             if waits.is_part(number) {
                 continue;

@@ -22,6 +22,8 @@ pub(crate) struct Addresses<'s> {
     ids: FxHashMap<&'s str, AddressId>,
     /// Those that are declared as data.
     plain: FxHashSet<AddressId>,
+    /// The tokens of threads that park, by the names of the threads.
+    pub(super) tokens: FxHashMap<&'s str, AddressId>,
 }
 
 /// An address before it has a number.
@@ -42,7 +44,12 @@ struct Unnumbered<'a, 's> {
 impl<'s> Addresses<'s> {
     /// Addresses that have their numbers, with their names.
     pub(crate) fn numbered(named: impl Iterator<Item = (&'s str, AddressName)>) -> Self {
-        let mut addresses = Self { all: Vec::new(), ids: FxHashMap::default(), plain: FxHashSet::default() };
+        let mut addresses = Self {
+            all: Vec::new(),
+            ids: FxHashMap::default(),
+            plain: FxHashSet::default(),
+            tokens: FxHashMap::default(),
+        };
         for (name, address) in named {
             addresses.ids.insert(name, AddressId::from_index(addresses.all.len()));
             addresses.all.push(address);
@@ -101,7 +108,9 @@ impl<'s> Addresses<'s> {
         if !structured.computes_addresses() {
             found.extend(numbers::warnings(items));
         }
-        collector.number(found)
+        let mut addresses = collector.number(found);
+        addresses.add_tokens(structured);
+        addresses
     }
 
     /// The address of a name.
@@ -259,7 +268,7 @@ impl<'a, 's> Collector<'a, 's> {
             let name = entry.name.text.to_owned();
             all.push(AddressName { name, address, length: entry.length, span: entry.name.span });
         }
-        Addresses { all, ids, plain }
+        Addresses { all, ids, plain, tokens: FxHashMap::default() }
     }
 }
 

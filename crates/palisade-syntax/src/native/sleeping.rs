@@ -1,23 +1,12 @@
 //! Sleeping, waking and marks of what waits, as lines of a thread.
 
-use super::ast::{ExpressionKind, Head, Item, Name, RawInstruction};
+use super::ast::{Head, Item, Name, RawInstruction};
 use super::braced::Structured;
 use super::orderings::Meaning;
 use super::resolve::{Resolver, Scope};
+use super::waiting::{WAKE_COUNT, wakes_all};
 use palisade_model::program::{Instruction, Patience, Program, Queue, ThreadId};
 use rustc_hash::FxHashMap;
-
-/// How many sleepers a wake-up wakes.
-pub(crate) fn wakes_all(count: &ExpressionKind<'_>) -> Option<bool> {
-    match count {
-        ExpressionKind::Name("all") => Some(true),
-        ExpressionKind::Literal(1) | ExpressionKind::Constant(1) => Some(false),
-        _ => None,
-    }
-}
-
-/// What to write for another number of sleepers.
-pub(crate) const WAKE_COUNT: &str = "write `1` or `all`; to wake two, wake one twice";
 
 impl<'s> Resolver<'_, 's> {
     /// `sleep` and `wake`.

@@ -72,6 +72,12 @@ pub(crate) const DAEMON: &str = "daemon";
 /// The words that begin an item and may be names elsewhere.
 pub(crate) const ITEM_WORDS: [&str; 6] = [NEVER, EVENT, TASK, POSTS, PLAIN, DAEMON];
 
+/// The word that waits for the token of the thread.
+pub(crate) const PARK: &str = "park";
+
+/// The word that gives a thread its token.
+pub(crate) const UNPARK: &str = "unpark";
+
 /// The words before an instruction that waits.
 pub(crate) const MARKS: [&str; 2] = ["idle", "timed"];
 

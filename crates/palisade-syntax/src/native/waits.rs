@@ -1,6 +1,6 @@
 //! Instructions that wait, as one line each: the text says `await`, and the automaton comes back while the condition does not hold.
 
-use super::operations::taking_one;
+use super::waiting::taking_one;
 use palisade_model::program::{Action, Expression, Instruction, LabelId, Operation, Thread};
 
 /// Which instructions of a thread are printed as `await`.
@@ -12,9 +12,9 @@ pub(super) struct Waits {
 }
 
 impl Waits {
-    /// The waits of a thread. What waits otherwise than a reader of texts makes it is printed without its condition, which changes nothing
+    /// The waits of a thread, some labels of which are named elsewhere. What waits otherwise than a reader of texts makes it is printed without its condition, which changes nothing
     /// on x86.
-    pub(super) fn of(thread: &Thread) -> Self {
+    pub(super) fn of(thread: &Thread, named: &[LabelId]) -> Self {
         let count = thread.instructions.len();
         let mut waits = Self { targets: vec![None; count], parts: vec![false; count] };
         if !thread.instructions.iter().any(|own| own.until().is_some()) {
@@ -28,7 +28,8 @@ impl Waits {
             let (on, back) = (thread.instruction(yes), thread.instruction(no));
             let goes_on = matches!(&on.action, Action::Assume(own) if *own == condition);
             let comes_back = matches!(back.action, Action::Assume(_)) && back.target == instruction.source;
-            if goes_on && comes_back && read != thread.initial.index() {
+            let is_named = named.contains(&instruction.target) || read == thread.initial.index();
+            if goes_on && comes_back && !is_named {
                 waits.targets[id.index()] = Some(on.target);
                 waits.parts[yes.index()] = true;
                 waits.parts[no.index()] = true;

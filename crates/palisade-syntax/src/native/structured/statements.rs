@@ -6,7 +6,7 @@ use crate::Diagnostic;
 use crate::native::ast::{Annotation, ExpressionKind, Name, RawExpression, Target};
 use crate::native::braced::{Block, For, Statement, StatementKind};
 use crate::native::grammar::SPAWN;
-use crate::native::token::{Keyword, POST, Symbol, Token};
+use crate::native::token::{Keyword, PARK, POST, Symbol, Token};
 use palisade_model::text::Span;
 
 /// What stands in the parentheses of a `for`.
@@ -164,6 +164,10 @@ impl<'s> Parser<'_, 's> {
                 }
                 let statement = Statement { annotations: Vec::new(), label: None, kind, span, extent: span };
                 Ok(StatementKind::Marked { mark, statement: Box::new(statement) })
+            }
+            PARK if self.peek() == Some(Token::Symbol(Symbol::Semicolon)) => {
+                let name = Name { text: word, span: self.before() };
+                Ok(StatementKind::Effect(RawExpression::new(ExpressionKind::Apply(name, Vec::new()), name.span)))
             }
             "break" => Ok(StatementKind::Break),
             "continue" => Ok(StatementKind::Continue),

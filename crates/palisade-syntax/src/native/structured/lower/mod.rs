@@ -133,6 +133,7 @@ fn one<'a, 's>(
         temporaries: FxHashMap::default(),
         in_use: Vec::new(),
         head: thread.head,
+        name: thread.name.text,
         number,
         uses_self: false,
         sections: 0,
@@ -175,6 +176,8 @@ struct Lowering<'a, 's, 'f> {
     in_use: Vec<RegisterId>,
     /// Whether it is a thread, an event or a task.
     head: Head,
+    /// The thread's name in the text.
+    name: &'s str,
     /// The number of the copy, where it has one.
     number: Option<Value>,
     /// Whether something depends on that number.

@@ -3,14 +3,16 @@
 use super::Lowering;
 use super::conditions::negated;
 use super::places::base_name;
-use crate::native::ast::{Name, RawExpression};
-use crate::native::operations::taking_one;
-use crate::native::sleeping::{WAKE_COUNT, wakes_all};
-use palisade_model::program::{Action, BinaryOperator, Expression, LabelId, Patience, Queue, RegisterId};
+use crate::native::ast::{ExpressionKind, Name, RawExpression};
+use crate::native::token::{PARK, UNPARK};
+use crate::native::waiting::{WAKE_COUNT, taking_one, wakes_all};
+use palisade_model::program::{Action, AddressName, BinaryOperator, Expression, LabelId, Patience, Queue, RegisterId};
 use palisade_model::text::Span;
 
 /// The statements with how they are written. Procedures of these names go before them.
-pub(super) const STATEMENTS: [(&str, usize, &str); 9] = [
+pub(super) const STATEMENTS: [(&str, usize, &str); 11] = [
+    (PARK, 0, "park()"),
+    (UNPARK, 1, "unpark(thread)"),
     ("wait", 2, "wait(place, value)"),
     ("wake", 2, "wake(place, 1)` or `wake(place, all)"),
     ("lock", 1, "lock(place)"),
@@ -42,18 +44,27 @@ impl<'s> Lowering<'_, 's, '_> {
             self.error(message, span).help = Some(format!("write `{usage}`"));
             return None;
         }
-        let (address, at) = self.place(&operands[0], from, false)?;
+        if name.text == PARK {
+            let token = self.own_token(span)?;
+            return self.taken(token, [1, 0], "token", span, [from, to]);
+        }
+        let (address, at) = match name.text {
+            UNPARK => self.token(&operands[0], from)?,
+            _ => self.place(&operands[0], from, false)?,
+        };
         let (action, queue) = match name.text {
-            "lock" => return self.lock(address, &operands[0], span, [at, to]),
+            "lock" => return self.taken(address, [0, 1], base_name(&operands[0]), span, [at, to]),
             "acquire" => {
                 let (until, new) = taking_one();
                 let register = self.temporary(base_name(&operands[0]), span);
                 let action = Action::Rmw { register: Some(register), address, new };
                 return self.guarded(action, register, until, span, [at, to]);
             }
-            "unlock" | "release" => {
-                let old = |operator| Expression::binary(operator, Expression::Old, Expression::Constant(1));
-                let new = if name.text == "release" { old(BinaryOperator::Add) } else { Expression::Constant(0) };
+            "unlock" | "release" | UNPARK => {
+                let new = match name.text {
+                    "release" => Expression::binary(BinaryOperator::Add, Expression::Old, Expression::Constant(1)),
+                    text => Expression::Constant(i64::from(text == UNPARK)),
+                };
                 self.automaton.instruction(at, to, Action::Rmw { register: None, address, new }, span);
                 return Some(());
             }
@@ -65,7 +76,7 @@ impl<'s> Lowering<'_, 's, '_> {
                 let (mutex, at) = self.place(&operands[1], at, false)?;
                 let woken = self.step_label(Span { start: span.end, end: span.end });
                 self.queued(Queue::sleep(address, Some(mutex.clone())), span, [at, woken])?;
-                return self.lock(mutex, &operands[1], span, [woken, to]);
+                return self.taken(mutex, [0, 1], base_name(&operands[1]), span, [woken, to]);
             }
             "wake" => match wakes_all(&operands[1].kind) {
                 Some(all) => Queue::wake(address, all),
@@ -80,13 +91,70 @@ impl<'s> Lowering<'_, 's, '_> {
         self.queued((action, queue), span, [at, to])
     }
 
-    /// Takes a mutex: waits until it is 0, and makes it 1.
-    fn lock(&mut self, address: Expression, place: &RawExpression<'s>, span: Span, labels: [LabelId; 2]) -> Option<()> {
-        let (zero, one) = (Expression::Constant(0), Expression::Constant(1));
-        let register = self.temporary(base_name(place), span);
-        let until = Expression::binary(BinaryOperator::Equal, Expression::Old, zero.clone());
-        let action = Action::Cas { register: Some(register), address, expected: zero, new: one };
+    /// Waits until an address has a value, and gives it another one: a mutex, a token.
+    fn taken(
+        &mut self,
+        address: Expression,
+        values: [i64; 2],
+        base: &str,
+        span: Span,
+        labels: [LabelId; 2],
+    ) -> Option<()> {
+        let [expected, new] = values.map(Expression::Constant);
+        let register = self.temporary(base, span);
+        let until = Expression::binary(BinaryOperator::Equal, Expression::Old, expected.clone());
+        let action = Action::Cas { register: Some(register), address, expected, new };
         self.guarded(action, register, until, span, labels)
+    }
+
+    /// The token of the copy itself.
+    fn own_token(&mut self, span: Span) -> Option<Expression> {
+        let found = self.context.addresses.token(self.name).filter(|_| self.number.is_some());
+        let (Some(id), Some(number)) = (found, self.number) else {
+            let error = self.error("which token? Copies that are counted have none of their own", span);
+            error.help = Some("park in a thread with one copy, or with some: `[3]`".to_owned());
+            return None;
+        };
+        let tokens = &self.context.addresses.all[id.index()];
+        let first = Expression::Address { id, value: tokens.address };
+        self.uses_self |= tokens.length > 1;
+        Some(match number {
+            0 => first,
+            _ => Expression::binary(BinaryOperator::Add, first, Expression::Constant(number)),
+        })
+    }
+
+    /// The token of a thread, or of a copy, that somebody names.
+    fn token(&mut self, raw: &RawExpression<'s>, from: LabelId) -> Option<(Expression, LabelId)> {
+        let (name, index) = match &raw.kind {
+            ExpressionKind::Name(text) => (*text, None),
+            ExpressionKind::Index(name, index) => (name.text, Some(index)),
+            _ => ("", None),
+        };
+        let Some(id) = self.context.addresses.token(name) else {
+            let error = self.error("this is no thread with a body in braces", raw.span);
+            error.expected = vec!["the name of a thread".to_owned(), "`thread[number]`".to_owned()];
+            return None;
+        };
+        let AddressName { address: value, length, .. } = self.context.addresses.all[id.index()];
+        let first = Expression::Address { id, value };
+        match index {
+            None if length == 1 => Some((first, from)),
+            Some(index) if length > 1 => {
+                let (index, at) = self.value(index, from)?;
+                Some((Expression::binary(BinaryOperator::Add, first, index), at))
+            }
+            _ => {
+                let error = self.error("which copy is to be unparked?", raw.span);
+                let is_one = length == 1;
+                error.help = Some(if is_one {
+                    format!("`{name}` has one copy: write `unpark({name})`")
+                } else {
+                    format!("write `unpark({name}[i])`, with i from 0 to {}", length - 1)
+                });
+                None
+            }
+        }
     }
 
     /// An update that waits for a condition on what it finds.

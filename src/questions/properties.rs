@@ -199,7 +199,7 @@ impl<'p> Properties<'p> {
             }
             Found::Holds(_) => {
                 let word = word(often(false), "holds");
-                account.phrase = format!("{word}, by {}", rung_words(answer));
+                account.phrase = format!("{word}, proved ({})", rung_words(answer));
                 account.answer = Answer::Holds(Shows { by: Some(answer.rung.name()), example: None });
                 account.verdict = format!("{} under {model}", word.split(',').next().unwrap_or_default());
                 account.message = format!("{quoted} {} under {model}", verb(&word));
@@ -395,14 +395,16 @@ fn chosen(stated: &Stated<'_>, all: Vec<Target>, only: &[String]) -> Result<Vec<
     Ok(asked)
 }
 
-/// What answered.
+/// Why a property holds.
 fn rung_words(answer: &TargetAnswer) -> String {
     match (answer.rung, answer.buffer) {
-        (Rung::Buffers, Some(stores)) => format!("buffers that never hold more than {}", counted(stores, "store")),
-        (Rung::Snapshots, Some(most)) => format!("loads that lag on {} at most", counted(most, "snapshot")),
-        (Rung::Enriched, Some(room)) => {
-            format!("robustness once threads keep {} themselves at most", counted(room, "store"))
-        }
+        (Rung::Buffers, Some(stores)) => format!("no buffer ever holds more than {}", counted(stores, "store")),
+        (Rung::Snapshots, Some(most)) => format!("delayed loads see at most {}", counted(most, "snapshot")),
+        (Rung::Enriched, Some(room)) => format!("robust once threads keep {} themselves", counted(room, "store")),
+        (Rung::Values, _) => "for all values, in any order".to_owned(),
+        (Rung::Sc, _) => "in all interleavings".to_owned(),
+        (Rung::ScRobust, _) => "robust, and kept in all interleavings".to_owned(),
+        (Rung::Counters, _) => "up to shifts of counters".to_owned(),
         (rung, _) => rung.name().to_owned(),
     }
 }

@@ -94,7 +94,6 @@ impl<'p> Question for Robustness<'p> {
         if let Some(words) = check.violation.as_ref().and_then(|found| widths::around(program, found)) {
             account.note(0, "counters", words);
         }
-        let attacks = attacks_words(check);
         match (&check.verdict, &check.violation) {
             (Verdict::Robust, _) => {
                 account.verdict = verdict_words(program);
@@ -109,7 +108,7 @@ impl<'p> Question for Robustness<'p> {
             (Verdict::NotRobust, None) => account.leave_open("unknown", "the violation is not at hand"),
             (Verdict::Unknown(reason), _) => account.leave_open("unknown", reason.to_string()),
         }
-        account.note(0, "attacks", attacks);
+        account.note(0, "pairs", attacks_words(check));
         if let Verdict::Unknown(reason) = check.verdict {
             account.note(0, "reason", reason.to_string());
         }
@@ -139,21 +138,24 @@ fn verdict_words(program: &Program) -> String {
     }
 }
 
-/// How many attacks there are of each kind.
+/// What has become of the attacks, pairs of a store and a load behind it.
 fn attacks_words(check: &Check<'_>) -> String {
     let count = |outcome| check.attacks.iter().filter(|report| report.outcome == outcome).count();
     let parts: Vec<String> = [
-        (AttackOutcome::Feasible, "feasible"),
-        (AttackOutcome::Infeasible, "infeasible"),
-        (AttackOutcome::Pruned, "pruned"),
-        (AttackOutcome::Unknown, "unknown"),
-        (AttackOutcome::NotAsked, "not asked"),
+        (
+            AttackOutcome::Feasible,
+            if count(AttackOutcome::Feasible) == 1 { "breaks robustness" } else { "break robustness" },
+        ),
+        (AttackOutcome::Infeasible, "cannot break it"),
+        (AttackOutcome::Pruned, "ruled out by control flow"),
+        (AttackOutcome::Unknown, "undecided"),
+        (AttackOutcome::NotAsked, "not needed"),
     ]
     .into_iter()
     .filter(|(outcome, _)| count(*outcome) > 0)
     .map(|(outcome, word)| format!("{} {word}", count(outcome)))
     .collect();
-    if parts.is_empty() { "none".to_owned() } else { parts.join(", ") }
+    if parts.is_empty() { "none".to_owned() } else { format!("of a store and a load: {}", parts.join(", ")) }
 }
 
 /// What is said besides the verdict.

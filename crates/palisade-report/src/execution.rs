@@ -110,7 +110,7 @@ impl Execution<'_> {
         edges.extend(cycle.iter().map(|edge| (edge.from, edge.to, edge.relation)));
         let arrow = |(from, to, relation)| Arrow {
             edge: Edge { from, to, relation, address: None },
-            name: name(self.program, relation),
+            name: name(relation),
             on_cycle: on_cycle(from, to, relation),
         };
         edges.into_iter().map(arrow).collect()

@@ -1,14 +1,11 @@
-//! How reports name the relations of happens-before: as \[ESOP13\] does, and for litmus tests as herd and diy do.
+//! How reports name the relations of happens-before: as herd does, and edges of litmus tests as diy does.
 
 use palisade_model::program::Program;
 use palisade_semantics::{AccessId, AccessKind, Edge, NodeId, Relation, Trace};
 use std::collections::BTreeSet;
 
-/// The name of a relation: `po`, `st`, `src`, `cf`, or of litmus tests `po`, `co`, `rf`, `fr`.
-pub fn name(program: &Program, relation: Relation) -> &'static str {
-    if !program.source.is_litmus {
-        return relation.name();
-    }
+/// The name of a relation: `po`, `co`, `rf`, `fr`.
+pub fn name(relation: Relation) -> &'static str {
     match relation {
         Relation::ProgramOrder => "po",
         Relation::StoreOrder => "co",
@@ -19,7 +16,7 @@ pub fn name(program: &Program, relation: Relation) -> &'static str {
 
 /// The name of an edge: that of its relation, or of litmus tests the one that diy has for it, as `PodWR` and `Rfe`.
 pub fn edge_name(program: &Program, trace: &Trace, edge: &Edge) -> String {
-    if program.source.is_litmus { herd_name(trace, edge) } else { edge.relation.name().to_owned() }
+    if program.source.is_litmus { herd_name(trace, edge) } else { name(edge.relation).to_owned() }
 }
 
 /// The name that diy has for an edge: external (`e`) between threads and internal (`i`) inside of one; program order to the same address

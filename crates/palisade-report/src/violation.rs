@@ -1,11 +1,12 @@
 //! A violation for people: a column per thread, the store buffer, the happens-before cycle in words.
 
+use super::account::Cycle;
 use super::computation::{ComputationReport, address_text};
 use super::context::{instance_line, place};
 use super::relations::edge_name;
 use palisade_engine::robustness::Violation;
 use palisade_model::program::Program;
-use palisade_semantics::{AccessKind, Edge, NodeId, Relation, Replay};
+use palisade_semantics::{AccessKind, Edge, NodeId, Replay};
 use std::fmt::Write;
 
 /// The computation as a table, with the cycle below it.
@@ -27,35 +28,33 @@ pub fn text(program: &Program, violation: &Violation, verbosity: u8) -> String {
     if !violation.shortest {
         let _ = writeln!(out, "  (the search for a shorter computation was cut off)");
     }
-    out.push_str(&cycle_lines(program, violation));
+    out.push_str(&Cycle::of(program, violation).lines());
     out
 }
 
-/// The happens-before cycle, an edge on each line.
-pub(super) fn cycle_lines(program: &Program, violation: &Violation) -> String {
-    let mut out = String::from("happens-before cycle:\n");
-    for edge in &violation.cycle {
-        let _ = writeln!(
-            out,
-            "  {} → {}: the first {} ({})",
-            node(program, violation, edge.from),
-            node(program, violation, edge.to),
-            why(program, edge),
-            edge_name(program, &violation.replay.trace, edge)
-        );
-    }
-    out
+/// An edge of the cycle in words, each access behind what `front` gives: `left L6 writes x = 1 before right L9 reads y = 0 (po)`.
+pub fn edge_text(program: &Program, violation: &Violation, edge: &Edge, front: impl Fn(NodeId) -> String) -> String {
+    let side = |id| format!("{}{}", front(id), deed(program, violation, id));
+    let name = edge_name(program, &violation.replay.trace, edge);
+    format!("{} before {} ({name})", side(edge.from), side(edge.to))
 }
 
-/// What an edge says of the first of its accesses.
-pub fn why(program: &Program, edge: &Edge) -> String {
-    let address = edge.address.map(|address| address_text(program, address)).unwrap_or_default();
-    match edge.relation {
-        Relation::ProgramOrder => "comes before it in program order".to_owned(),
-        Relation::StoreOrder => format!("reaches `{address}` before it"),
-        Relation::Source => format!("is where its `{address}` comes from"),
-        Relation::Conflict => format!("reads `{address}` before it is overwritten by it"),
-    }
+/// What a copy does at a node of the trace: `left L6 writes x = 1`.
+fn deed(program: &Program, violation: &Violation, id: NodeId) -> String {
+    let copy = violation.instance.copy_name(program, violation.acting[id.position]);
+    let accesses = violation.replay.trace.node(id).accesses.iter().map(|access| {
+        let verb = if matches!(access.kind, AccessKind::Load(_)) { "reads" } else { "writes" };
+        format!("{verb} {} = {}", address_text(program, access.address), access.value)
+    });
+    let accesses: Vec<String> = accesses.collect();
+    format!("{copy} {} {}", label(program, violation, id), accesses.join(" and "))
+}
+
+/// The label at which a node of the trace stands.
+fn label<'a>(program: &'a Program, violation: &Violation, id: NodeId) -> &'a str {
+    let thread = program.thread(violation.acting[id.position].thread);
+    let instruction = violation.replay.trace.node(id).instruction;
+    &thread.label(thread.instruction(instruction).source).name
 }
 
 /// The computation of a violation.
@@ -73,10 +72,7 @@ pub fn node(program: &Program, violation: &Violation, id: NodeId) -> String {
 
 /// A node of the trace without its thread: `l0: store x = 1`.
 pub fn node_text(program: &Program, violation: &Violation, id: NodeId) -> String {
-    let copy = violation.acting[id.position];
-    let thread = program.thread(copy.thread);
     let node = violation.replay.trace.node(id);
-    let label = &thread.label(thread.instruction(node.instruction).source).name;
     let accesses: Vec<String> = node
         .accesses
         .iter()
@@ -88,5 +84,5 @@ pub fn node_text(program: &Program, violation: &Violation, id: NodeId) -> String
             format!("{kind} {} = {}", address_text(program, access.address), access.value)
         })
         .collect();
-    format!("{label}: {}", accesses.join(", "))
+    format!("{}: {}", label(program, violation, id), accesses.join(", "))
 }

@@ -105,14 +105,6 @@ fn arrow(
 
 /// What the edges mean.
 fn words(found: &Cycle) -> String {
-    let item = |edge: &CycleEdge| {
-        format!(
-            "<li><code>{}</code> → <code>{}</code>: the first {} ({})</li>\n",
-            escaped(&edge.document.from),
-            escaped(&edge.document.to),
-            escaped(&edge.why),
-            edge.name
-        )
-    };
+    let item = |edge: &CycleEdge| format!("<li>{}</li>\n", escaped(&edge.words));
     format!("<ol class=\"edges\">\n{}</ol>\n", found.edges.iter().map(item).collect::<String>())
 }

@@ -8,8 +8,7 @@ use palisade_engine::robustness::Violation;
 use palisade_model::program::Program;
 use palisade_model::text::escaped;
 use palisade_report::context::place;
-use palisade_report::relations::edge_name;
-use palisade_report::violation::{node, why};
+use palisade_report::violation::edge_text;
 use palisade_semantics::NodeId;
 use std::fmt::Write;
 
@@ -122,19 +121,10 @@ impl Sign {
 
 /// The cycle in words, and the legend.
 fn words_below(program: &Program, violation: &Violation, numbers: &Numbers) -> Vec<(String, Sign)> {
-    let name = |id| format!("{} {}", numbers.of_node(id).unwrap_or_default(), node(program, violation, id));
-    let edge = |edge: &palisade_semantics::Edge| {
-        let words = format!("{} → {}", name(edge.from), name(edge.to));
-        (
-            format!(
-                "{words}: the first {} ({})",
-                why(program, edge),
-                edge_name(program, &violation.replay.trace, edge)
-            ),
-            Sign::None,
-        )
-    };
-    let mut lines: Vec<(String, Sign)> = violation.cycle.iter().map(edge).collect();
+    let front = |id| format!("{} ", numbers.of_node(id).unwrap_or_default());
+    let edges = violation.cycle.iter();
+    let mut lines: Vec<(String, Sign)> =
+        edges.map(|edge| (edge_text(program, violation, edge, front), Sign::None)).collect();
     lines.push(("a store waits in the buffer, from its issue to where it reaches memory".to_owned(), Sign::Arc));
     lines.push(("an access of the happens-before cycle, which is read above".to_owned(), Sign::Frame));
     lines

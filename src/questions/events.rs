@@ -68,7 +68,7 @@ impl Question for EventRobustness<'_> {
         };
         account.say(words);
         account.phrase = match found.verdict {
-            Verdict::Robust => "holds, by one exploration of all delayed stores".to_owned(),
+            Verdict::Robust => "proved (one exploration of all delayed stores)".to_owned(),
             _ => "violated, happens-before is cyclic".to_owned(),
         };
         let Some(witness) = &found.witness else {

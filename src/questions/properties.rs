@@ -199,7 +199,8 @@ impl<'p> Properties<'p> {
             }
             Found::Holds(_) => {
                 let word = word(often(false), "holds");
-                account.phrase = format!("{word}, proved ({})", rung_words(answer));
+                let said = if word == "holds" { String::new() } else { format!("{word}, ") };
+                account.phrase = format!("{said}proved ({})", rung_words(answer));
                 account.answer = Answer::Holds(Shows { by: Some(answer.rung.name()), example: None });
                 account.verdict = format!("{} under {model}", word.split(',').next().unwrap_or_default());
                 account.message = format!("{quoted} {} under {model}", verb(&word));

@@ -76,7 +76,7 @@ impl Question for PsoRobustness<'_> {
         match (&found.verdict, &found.violation) {
             (Verdict::Robust, _) => {
                 "robust against PSO".clone_into(&mut account.verdict);
-                "holds against PSO, by one exploration of all delayed stores".clone_into(&mut account.phrase);
+                "proved against PSO (one exploration of all delayed stores)".clone_into(&mut account.phrase);
                 account.message.clone_from(&account.verdict);
                 account.answer = Answer::Holds(Proof::default());
             }

@@ -97,7 +97,7 @@ impl<'p> Question for Robustness<'p> {
         match (&check.verdict, &check.violation) {
             (Verdict::Robust, _) => {
                 account.verdict = verdict_words(program);
-                account.phrase = account.verdict.replacen("robust", "holds", 1) + ", no attack is feasible";
+                account.phrase = account.verdict.replacen("robust", "proved", 1) + " (no store/load pair breaks it)";
                 account.message = format!("{} against x86-TSO", account.verdict);
                 account.answer = Answer::Holds(Proof::default());
             }
@@ -141,11 +141,9 @@ fn verdict_words(program: &Program) -> String {
 /// What has become of the attacks, pairs of a store and a load behind it.
 fn attacks_words(check: &Check<'_>) -> String {
     let count = |outcome| check.attacks.iter().filter(|report| report.outcome == outcome).count();
+    let feasible = count(AttackOutcome::Feasible);
     let parts: Vec<String> = [
-        (
-            AttackOutcome::Feasible,
-            if count(AttackOutcome::Feasible) == 1 { "breaks robustness" } else { "break robustness" },
-        ),
+        (AttackOutcome::Feasible, if feasible == 1 { "breaks robustness" } else { "break robustness" }),
         (AttackOutcome::Infeasible, "cannot break it"),
         (AttackOutcome::Pruned, "ruled out by control flow"),
         (AttackOutcome::Unknown, "undecided"),
@@ -155,7 +153,10 @@ fn attacks_words(check: &Check<'_>) -> String {
     .filter(|(outcome, _)| count(*outcome) > 0)
     .map(|(outcome, word)| format!("{} {word}", count(outcome)))
     .collect();
-    if parts.is_empty() { "none".to_owned() } else { format!("of a store and a load: {}", parts.join(", ")) }
+    match check.attacks.len() {
+        0 => "none".to_owned(),
+        pairs => format!("of {}: {}", counted(pairs, "store/load pair"), parts.join(", ")),
+    }
 }
 
 /// What is said besides the verdict.

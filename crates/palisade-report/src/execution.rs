@@ -141,7 +141,7 @@ impl Execution<'_> {
             let shown: Vec<String> =
                 of_relation.map(|arrow| format!("{} → {}", letter(arrow.edge.from), letter(arrow.edge.to))).collect();
             if !shown.is_empty() {
-                let _ = writeln!(out, "  {:<width$}  {}", name(self.program, relation), shown.join(", "));
+                let _ = writeln!(out, "  {:<width$}  {}", name(relation), shown.join(", "));
             }
         }
         match self.cycle() {

@@ -1,6 +1,5 @@
 //! A violation for people: a column per thread, the store buffer, the happens-before cycle in words.
 
-use super::account::Cycle;
 use super::computation::{ComputationReport, address_text};
 use super::context::{instance_line, place};
 use super::relations::edge_name;
@@ -28,7 +27,10 @@ pub fn text(program: &Program, violation: &Violation, verbosity: u8) -> String {
     if !violation.shortest {
         let _ = writeln!(out, "  (the search for a shorter computation was cut off)");
     }
-    out.push_str(&Cycle::of(program, violation).lines());
+    out.push_str("happens-before cycle:\n");
+    for edge in &violation.cycle {
+        let _ = writeln!(out, "  {}", edge_text(program, violation, edge, |_| String::new()));
+    }
     out
 }
 

@@ -60,10 +60,10 @@ fn programs() -> Vec<(&'static str, String, &'static str, &'static str, i32)> {
             "fenced.pal",
             fenced(flags("s = 0 || r + s > 1")),
             "holds under TSO, robust",
-            "ensure   t2 some (line 11): holds, by ",
+            "ensure   t2 some (line 11): proved (",
             0,
         ),
-        ("keeps.pal", flags("r <= s + 1"), "holds under TSO, not-robust", "ensure   t2 some (line 11): holds, by ", 1),
+        ("keeps.pal", flags("r <= s + 1"), "holds under TSO, not-robust", "ensure   t2 some (line 11): proved (", 1),
         (
             "always.pal",
             fenced(flags("s = 0")),
@@ -100,7 +100,7 @@ fn programs() -> Vec<(&'static str, String, &'static str, &'static str, i32)> {
             "hidden.litmus",
             litmus("exists (0:EAX=0 /\\ [x]=2)").replace("MOV EAX", "MFENCE;MOV EAX"),
             "Never under TSO, robust",
-            "exists   (0:EAX=0 /\\ [x]=2): Never, by ",
+            "exists   (0:EAX=0 /\\ [x]=2): Never, proved (",
             0,
         ),
         (

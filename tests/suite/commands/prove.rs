@@ -66,8 +66,8 @@ fn each_property_has_its_line() {
     assert_eq!(exit, 0, "{output}");
     assert_eq!(
         output,
-        "sb.pal: holds under SC\n  threads  a × 1, b × 1\n  ensure   b either (line 12): holds, by sc\n  \
-         ensure   b sane (line 13): holds, by values\n"
+        "sb.pal: holds under SC\n  threads  a × 1, b × 1\n  ensure   b either (line 12): proved (in all interleavings)\n  \
+         ensure   b sane (line 13): proved (for all values, in any order)\n"
     );
     let (exit, output, _) = said(folder.path(), "prove sb.pal");
     assert_eq!(exit, 1, "{output}");
@@ -88,7 +88,7 @@ fn a_question_is_answered() {
     assert!(output.contains("final state: exists"), "{output}");
     let (exit, output, _) = said(folder.path(), "prove sb.litmus --model sc");
     assert_eq!(exit, 0, "`Never` of an `exists` is no failure: {output}");
-    assert!(output.contains("(0:EAX=0 /\\ 1:EAX=0): Never, by sc\n"), "{output}");
+    assert!(output.contains("(0:EAX=0 /\\ 1:EAX=0): Never, proved (in all interleavings)\n"), "{output}");
 }
 
 #[test]

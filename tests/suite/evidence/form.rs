@@ -3,6 +3,7 @@
 
 use crate::checked::{check, prove, solve};
 use crate::documents;
+use crate::environment::sample;
 use palisade::coverability::{Options, Outcome};
 use palisade::evidence::{AttackReason, Evidence, InputFile, NetCertificate, NetSubject, ProgramSubject, sha256};
 use palisade::fences::{FenceOptions, RepairOptions, Silent, WithinLimits, repair};
@@ -222,7 +223,7 @@ impl Good {
         Evidence::read(text.as_bytes()).is_ok_and(|evidence| (self.accepts)(&evidence))
     }
 
-    /// Sees every change of every node rejected; how many there were.
+    /// Sees every change of every third node rejected, in a long run of every node; how many there were.
     pub(crate) fn change_everything(&self) -> usize {
         let original = self.evidence.to_text();
         assert!(self.is_accepted(&original), "{}: {original}", self.name);
@@ -232,7 +233,7 @@ impl Good {
         let mut all = Vec::new();
         paths(&tree, &mut Vec::new(), &mut all);
         let mut count = 0;
-        for path in all {
+        for path in sample(all, 3) {
             let node = at(&mut tree, &path).clone();
             // An attack with a cut may be infeasible by the sets as well, which is what null says.
             // A measure that no set has and no row needs may have any cost, or none.
@@ -351,7 +352,7 @@ fn changed_certificates_of_programs_are_rejected() {
     for part in ["\"delayed\":[{", "\"helped\":[{", "\"*\"", "\"load\"", "\"wrap\":true", "\"store\"]"] {
         assert!(text.contains(part), "{part} is not in {text}");
     }
-    assert!(good.change_everything() > 300);
+    assert!(good.change_everything() > 100);
 }
 
 #[test]
@@ -370,7 +371,7 @@ end
         let good = about_program(name, program, &options);
         let Evidence::Robust(_, certificate) = &good.evidence else { panic!("it is robust") };
         assert!(certificate.attacks.iter().any(|attack| matches!(attack.reason, AttackReason::Net(_))), "{name}");
-        assert!(good.change_everything() > 300, "{name}");
+        assert!(good.change_everything() > 100, "{name}");
     }
 }
 
@@ -378,7 +379,7 @@ end
 fn changed_witnesses_are_rejected() {
     let good = about_program("witness", OPEN, &CheckOptions::default());
     assert!(good.evidence.to_text().contains("\"witness\""));
-    assert!(good.change_everything() > 300);
+    assert!(good.change_everything() > 100);
 }
 
 /// Two threads that enter one at a time, as long as their stores reach memory before they look; the fences are put in.
@@ -457,7 +458,7 @@ end
         let good = about_properties(name, text, Format::Native, &options);
         let written = good.evidence.to_text();
         assert!(written.contains(part), "{name}: {part} is not in {written}");
-        assert!(good.change_everything() > 300, "{name}");
+        assert!(good.change_everything() > 100, "{name}");
     }
 }
 
@@ -479,7 +480,7 @@ fn changed_repairs_are_rejected() {
         check_repair_evidence(&program, None, evidence, &texts).is_ok_and(|own| own == facts)
     });
     let good = Good { name: "repair".to_owned(), evidence, accepts };
-    assert!(good.change_everything() > 300);
+    assert!(good.change_everything() > 100);
 }
 
 /// A lock that any number of threads take, twice for one of them.
@@ -497,13 +498,13 @@ fn changed_proofs_and_runs_of_nets_are_rejected() {
         let good = about_net(kind, &format!("{LOCK}held >= 2\n"), strategy);
         let text = good.evidence.to_text();
         assert!(text.contains(&format!("\"{kind}\"")), "{strategy}: {text}");
-        assert!(good.change_everything() > 300, "{kind}");
+        assert!(good.change_everything() > 100, "{kind}");
     }
     for (name, target) in [("run", "done >= 3, held >= 1"), ("long run", "waiting >= 36893488147419103232, held >= 1")]
     {
         let good = about_net(name, &format!("{LOCK}{target}\n"), "auto");
         assert!(good.evidence.to_text().contains("\"run\""));
-        assert!(good.change_everything() > 300, "{name}");
+        assert!(good.change_everything() > 100, "{name}");
     }
 }
 

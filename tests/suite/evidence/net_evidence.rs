@@ -12,6 +12,7 @@
 //! - a run is followed here with plain numbers.
 
 use crate::checked::solve;
+use crate::environment::is_long_run;
 use palisade::coverability::{Options, Outcome};
 use palisade::evidence::{
     Evidence, InputFile, NetCertificate, NetRun, NetSubject, OmegaMarking, RunStep, TokenMarking, sha256,
@@ -21,7 +22,9 @@ use palisade::semantics::random::Randomness;
 use palisade::verify::{check_net_certificate, check_net_evidence, check_net_run};
 
 /// Every kind of corruption is met so often.
-const ENOUGH: usize = 1000;
+fn enough() -> usize {
+    if is_long_run() { 1000 } else { 250 }
+}
 
 /// ω in the dense markings of this file.
 const OMEGA: u64 = u64::MAX;
@@ -188,7 +191,7 @@ fn downward_sets_with_an_element_dropped_or_lowered() {
     let mut random = Randomness::new(1);
     let (mut dropped, mut count_changed, mut omega_removed) = (0, 0, 0);
     for (problem, set, coverable) in problems(2) {
-        if dropped >= ENOUGH && count_changed >= ENOUGH && omega_removed >= ENOUGH {
+        if dropped >= enough() && count_changed >= enough() && omega_removed >= enough() {
             return;
         }
         if coverable {
@@ -225,7 +228,7 @@ fn upward_sets_with_an_element_dropped_or_raised() {
     let mut random = Randomness::new(3);
     let (mut dropped, mut count_changed) = (0, 0);
     for (problem, _, coverable) in problems(4) {
-        if dropped >= ENOUGH && count_changed >= ENOUGH {
+        if dropped >= enough() && count_changed >= enough() {
             return;
         }
         let Some(basis) = backward_basis(&problem) else { continue };
@@ -252,7 +255,7 @@ fn certificates_of_other_nets_and_targets() {
     let mut certificates: Vec<NetCertificate> = Vec::new();
     let (mut others, mut moved) = (0, 0);
     for (problem, set, coverable) in problems(6) {
-        if others >= ENOUGH && moved >= ENOUGH {
+        if others >= enough() && moved >= enough() {
             return;
         }
         match solve(&problem, &Options { jobs: 1, ..Options::default() }).outcome {
@@ -306,7 +309,7 @@ fn runs_with_firings_dropped_swapped_and_recounted() {
     let mut random = Randomness::new(7);
     let mut rejected = [0; 6];
     for (problem, _, coverable) in problems(8) {
-        if rejected.iter().all(|count| *count >= ENOUGH) {
+        if rejected.iter().all(|count| *count >= enough()) {
             return;
         }
         if !coverable {
@@ -376,7 +379,7 @@ fn texts_round_trip_and_truncated_ones_are_refused() {
     let mut random = Randomness::new(9);
     let (mut truncated, mut other_input) = (0, 0);
     for (problem, _, _) in problems(10) {
-        if truncated >= ENOUGH && other_input >= ENOUGH {
+        if truncated >= enough() && other_input >= enough() {
             return;
         }
         let Some(evidence) = evidence(&problem) else { continue };

@@ -19,6 +19,7 @@
 
 use crate::checked::check;
 use crate::environment::is_long_run;
+use crate::environment::is_long_run;
 use palisade::evidence::{
     AttackReason, DelayedConfiguration, Evidence, HelpedConfiguration, LocalIndex, ProgramSubject, RobustCertificate,
     ScConfiguration, Tokens,
@@ -29,7 +30,9 @@ use palisade::semantics::random::{self, Randomness, Shape};
 use palisade::verify::{check_program_evidence, check_robust_certificate, check_witness};
 
 /// Every kind of corruption is met so often.
-const ENOUGH: usize = 1000;
+fn enough() -> usize {
+    if is_long_run() { 1000 } else { 250 }
+}
 
 /// Programs with so many labels and some fences.
 fn shape(total_labels: usize) -> Shape {
@@ -213,7 +216,7 @@ fn elements_dropped_and_counts_lowered() {
     let mut random = Randomness::new(31);
     let mut met = [Met::default(), Met::default(), Met::default()];
     for (program, certificate) in certified(0, shape(8), false) {
-        if met.iter().all(|met| met.dropped >= ENOUGH && met.lowered >= ENOUGH) {
+        if met.iter().all(|met| met.dropped >= enough() && met.lowered >= enough()) {
             return;
         }
         corrupt_everywhere(&program, &certificate, &mut random, &mut met);
@@ -225,7 +228,7 @@ fn omegas_removed() {
     let mut random = Randomness::new(32);
     let mut met = [Met::default(), Met::default(), Met::default()];
     for (program, certificate) in certified(50_000, shape(6), true) {
-        if met.iter().map(|met| met.omega_removed).sum::<usize>() >= ENOUGH {
+        if met.iter().map(|met| met.omega_removed).sum::<usize>() >= enough() {
             return;
         }
         corrupt_everywhere(&program, &certificate, &mut random, &mut met);
@@ -237,7 +240,7 @@ fn cuts_live_registers_and_attacks_changed() {
     let mut random = Randomness::new(33);
     let (mut cuts, mut unpruned, mut live, mut other_attack, mut attacks) = (0, 0, 0, 0, 0);
     for (program, certificate) in certified(100_000, shape(8), false) {
-        if [cuts, unpruned, live, other_attack, attacks].iter().all(|count| *count >= ENOUGH) {
+        if [cuts, unpruned, live, other_attack, attacks].iter().all(|count| *count >= enough()) {
             return;
         }
         let rejected = |change: &dyn Fn(&mut RobustCertificate)| {
@@ -327,7 +330,7 @@ fn changed(program: &Program, random: &mut Randomness) -> Program {
 #[test]
 fn certificates_of_other_programs_and_truncated_texts() {
     let mut random = Randomness::new(34);
-    let enough = if is_long_run() { ENOUGH } else { ENOUGH / 4 };
+    let enough = if is_long_run() { enough() } else { enough() / 4 };
     let (mut others, mut truncated) = (0, 0);
     for (program, certificate) in certified(200_000, shape(7), false) {
         if others >= enough && truncated >= enough {

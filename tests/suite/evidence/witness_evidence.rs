@@ -16,6 +16,7 @@
 //! - *truncated*: a JSON document without its end is none.
 
 use crate::checked::check;
+use crate::environment::is_long_run;
 use palisade::evidence::{Evidence, ProgramSubject, Witness};
 use palisade::program::{Copies, InstructionId, Program, SourceText};
 use palisade::robustness::{CheckOptions, Verdict, witness_evidence};
@@ -26,7 +27,9 @@ use palisade::verify::{check_program_evidence, check_witness};
 use std::collections::BTreeMap;
 
 /// Every kind of corruption is met so often.
-const ENOUGH: usize = 1000;
+fn enough() -> usize {
+    if is_long_run() { 1000 } else { 250 }
+}
 
 /// The engine's witness that a program is not robust.
 fn witness(program: &Program) -> Option<Witness> {
@@ -65,7 +68,7 @@ fn corrupted_witnesses_are_rejected() {
     let mut random = Randomness::new(21);
     let (mut swapped, mut unflushed, mut cut, mut redirected, mut claims) = (0, 0, 0, 0, 0);
     for (program, witness) in violated(0) {
-        if [swapped, unflushed, cut, redirected, claims].iter().all(|count| *count >= ENOUGH) {
+        if [swapped, unflushed, cut, redirected, claims].iter().all(|count| *count >= enough()) {
             return;
         }
         assert_eq!(check_witness(&program, &witness), Ok(()), "{witness:?} of {program:?}");
@@ -165,7 +168,7 @@ fn assert_forged(program: &Program, witness: &Witness, cycle: Vec<Edge>) {
 fn loads_from_the_own_buffer_and_truncated_texts_are_rejected() {
     let mut random = Randomness::new(22);
     let (mut read_past, mut forged, mut truncated) = (0, 0, 0);
-    while read_past < ENOUGH || forged < ENOUGH || truncated < ENOUGH {
+    while read_past < enough() || forged < enough() || truncated < enough() {
         let text = store_buffering(&mut random);
         let program = read(SourceText::new("p.pal", text.as_str()), Format::Native).unwrap().program;
         let witness = witness(&program).expect("store buffering is a violation");

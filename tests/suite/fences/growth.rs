@@ -148,7 +148,7 @@ fn counting(is_compared: bool) -> Thread {
 #[test]
 fn random_programs_beside_a_counter() {
     let (mut checked, mut optimal, mut not_proved) = (0, 0, 0);
-    for seed in seeds(150, 600) {
+    for seed in seeds(300, 600) {
         let program = random::program(seed, &Shape { domains: 0, ..Shape::default() });
         let mut growing = program.clone();
         growing.threads.push(counting(seed.is_multiple_of(2)));

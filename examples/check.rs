@@ -60,6 +60,7 @@ fn thread(name: &str, stored: usize, loaded: usize) -> Thread {
         span: Span::default(),
         role: Role::Thread,
         copies: Copies::Exactly(1),
+        is_daemon: false,
         registers: vec![Register { name: "r".to_owned(), initial: 0, is_initialised: false, span: Span::default() }],
         labels: ["store", "load", "end"].map(label).to_vec(),
         initial: LabelId::from_index(0),

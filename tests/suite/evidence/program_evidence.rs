@@ -19,7 +19,6 @@
 
 use crate::checked::check;
 use crate::environment::is_long_run;
-use crate::environment::is_long_run;
 use palisade::evidence::{
     AttackReason, DelayedConfiguration, Evidence, HelpedConfiguration, LocalIndex, ProgramSubject, RobustCertificate,
     ScConfiguration, Tokens,

@@ -83,7 +83,7 @@ struct Global {
     copies: Vec<Copy>,
 }
 
-/// A step of one copy: the state behind it, whether anybody could see it, and whether it chose nothing that another step might.
+/// A step of one copy: the state behind it, and whether it has an effect beyond the copy's own place and registers.
 struct Step {
     after: Global,
     has_effect: bool,
@@ -107,6 +107,22 @@ pub fn hangs(
     instance: &Instance,
     model: Model,
     effort: HangEffort,
+) -> Result<Hangs, HangsUnanswered> {
+    let mut stuck = BTreeSet::new();
+    let found = explore(program, instance, model, effort, &mut |search, state| {
+        stuck.extend(search.stuck(state)?);
+        Ok(())
+    })?;
+    Ok(Hangs { stuck, ..found })
+}
+
+/// Visits all states.
+fn explore<'p>(
+    program: &'p Program,
+    instance: &Instance,
+    model: Model,
+    effort: HangEffort,
+    visit: &mut impl FnMut(&mut Search<'p>, &Global) -> Result<(), HangsUnanswered>,
 ) -> Result<Hangs, HangsUnanswered> {
     let threads: Vec<&Thread> = instance.copies().map(|copy| program.thread(copy.thread)).collect();
     let copy = |thread: &&Thread| Copy {
@@ -133,9 +149,7 @@ pub fn hangs(
                 }
             }
         }
-        if let Some(stuck) = search.stuck(&state)? {
-            found.stuck.insert(stuck);
-        }
+        visit(&mut search, &state)?;
     }
     found.closed = !search.is_full;
     Ok(found)
@@ -429,4 +443,100 @@ fn write(memory: &mut BTreeMap<Value, Value>, address: Value, value: Value) {
 fn address_of(expression: Option<&Expression>, copy: &Copy) -> Result<Value, HangsUnanswered> {
     let address = expression.ok_or(HangsUnanswered::Value)?.evaluate_address(&copy.registers);
     address.map_err(|_| HangsUnanswered::Value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::{Machine, State};
+    use crate::random::{WaitShape, shrink, waiting_program};
+
+    /// What both machines tell of a state, without marks of `sfence`.
+    type Told = (BTreeMap<Value, Value>, Option<usize>, Vec<Copy>);
+
+    fn told(state: &State) -> Told {
+        let copies = state.threads().iter().map(|thread| Copy {
+            label: thread.label,
+            registers: thread.registers.to_vec(),
+            buffer: thread.buffer.iter().map(|entry| Some(*entry)).collect(),
+            asleep: thread.asleep,
+        });
+        (state.nonzero_memory().iter().copied().collect(), state.holder(), copies.collect())
+    }
+
+    /// All states of a machine that waits; nothing if there are too many.
+    fn by_machine(program: &Program, instance: &Instance, model: Model) -> Option<BTreeSet<Told>> {
+        let machine = Machine::new(program, instance, model).with_capacity(2).waiting();
+        let mut seen = BTreeSet::from([machine.initial_state()]);
+        let mut open = vec![machine.initial_state()];
+        while let Some(state) = open.pop() {
+            let mut events = Vec::new();
+            for position in 0..machine.copies().len() {
+                machine.events(&state, position, &mut events).expect("random programs have values");
+            }
+            for event in events {
+                assert_eq!(machine.event(&state, event.step).as_ref(), Ok(&event));
+                let after = machine.successor(&state, &event);
+                if seen.insert(after.clone()) {
+                    open.push(after);
+                }
+            }
+            if seen.len() > 20_000 {
+                return None;
+            }
+        }
+        Some(seen.iter().map(told).collect())
+    }
+
+    fn by_oracle(program: &Program, instance: &Instance, model: Model) -> Option<BTreeSet<Told>> {
+        let mut states = BTreeSet::new();
+        let effort = HangEffort { capacity: 2, states: 20_000, ..HangEffort::default() };
+        explore(program, instance, model, effort, &mut |_, state| {
+            states.insert((state.memory.clone(), state.holder, state.copies.clone()));
+            Ok(())
+        })
+        .ok()
+        .map(|_| states)
+    }
+
+    /// Whether something is wrong with a program.
+    fn differs(program: &Program) -> Option<String> {
+        let instance = Instance::of(program)?;
+        for model in [Model::Sc, Model::Tso, Model::Pso] {
+            let (one, other) = (by_machine(program, &instance, model)?, by_oracle(program, &instance, model)?);
+            if one != other {
+                return Some(format!("{} and {} states under {model:?}", one.len(), other.len()));
+            }
+            let effort = HangEffort { capacity: 2, states: 60_000, ..HangEffort::default() };
+            let spins = HangEffort { spins: true, ..effort };
+            let (Ok(guarded), Ok(spinning)) =
+                (hangs(program, &instance, model, effort), hangs(program, &instance, model, spins))
+            else {
+                return None;
+            };
+            if guarded.stuck != spinning.stuck {
+                return Some(format!("{:?} and {:?} under {model:?}", guarded.stuck, spinning.stuck));
+            }
+        }
+        None
+    }
+
+    #[test]
+    fn machines_that_wait_do_what_the_oracle_does() {
+        let shape = WaitShape { statements: 3, ..WaitShape::default() };
+        let programs = if std::env::var_os("PALISADE_FULL_TESTS").is_some() { 5_000 } else { 150 };
+        let mut stuck = 0;
+        for seed in 0..programs {
+            let program = waiting_program(seed, &shape);
+            if let Some(difference) = differs(&program) {
+                let small = shrink(&program, |program| differs(program).is_some());
+                panic!("seed {seed}: {difference}; {small:#?}");
+            }
+            let instance = Instance::of(&program).expect("the copies are fixed");
+            let effort = HangEffort { capacity: 2, states: 20_000, ..HangEffort::default() };
+            stuck +=
+                u64::from(hangs(&program, &instance, Model::Sc, effort).is_ok_and(|found| !found.stuck.is_empty()));
+        }
+        assert!(stuck * 10 > programs && stuck * 10 < programs * 9, "{stuck} of {programs} hang");
+    }
 }

@@ -11,3 +11,4 @@ mod round_trip;
 mod tpl;
 mod trencher_corpus;
 mod trencher_verdicts;
+mod waiting;

@@ -23,6 +23,9 @@ pub(super) fn text(simulation: &Simulation<'_>, all: bool) -> String {
         threads.map(|(id, thread)| format!("{} × {}", thread.name, simulation.instance.count(id))).collect();
     let _ = writeln!(out, "  threads  {}", copies.join(", "));
     out.push_str(&counters(simulation));
+    if simulation.program.has_sleepers() {
+        out.push_str("  sleepers go on at any time here: `palisade check` says who waits for ever\n");
+    }
     properties(simulation, &mut out);
     final_states(simulation, all, &mut out);
     computations(simulation, &mut out);

@@ -146,6 +146,7 @@ pub(super) fn named_type(words: &[&str]) -> Option<CellType> {
         ["uint8_t" | "u8" | "atomic_uchar"] | ["unsigned", "char"] => (8, false),
         ["short" | "int16_t" | "s16" | "atomic_short"] | ["short", "int"] => (16, true),
         ["uint16_t" | "u16" | "atomic_ushort"] | ["unsigned", "short"] => (16, false),
+        ["pthread_mutex_t" | "pthread_cond_t" | "sem_t"] => (32, true),
         ["int" | "int32_t" | "s32" | "signed" | "atomic_int" | "atomic_t"] | ["signed", "int"] => (32, true),
         ["uint32_t" | "u32" | "unsigned" | "atomic_uint"] | ["unsigned", "int"] => (32, false),
         ["long" | "int64_t" | "s64" | "intptr_t" | "ssize_t" | "ptrdiff_t"] | ["long", "int" | "long"] => (64, true),

@@ -170,16 +170,15 @@ impl<'s> Reader<'_, 's> {
         self.expect("(")?;
         let dialects = self.dialects;
         self.dialects = Dialects::default();
-        let called = match self.of_c11(name)? {
-            Some(called) => {
-                self.dialects.c11 = true;
-                called
-            }
-            None => {
-                let called = self.of_kernel(name)?;
-                self.dialects.kernel = true;
-                called
-            }
+        let called = if let Some(called) = self.of_posix(name)? {
+            called
+        } else if let Some(called) = self.of_c11(name)? {
+            self.dialects.c11 = true;
+            called
+        } else {
+            let called = self.of_kernel(name)?;
+            self.dialects.kernel = true;
+            called
         };
         self.dialects.c11 |= dialects.c11;
         self.dialects.kernel |= dialects.kernel;
@@ -416,7 +415,7 @@ impl<'s> Reader<'_, 's> {
     }
 
     /// A location by its address: `x`, `&x[1]`.
-    fn location(&mut self) -> Read<Place<'s>> {
+    pub(super) fn location(&mut self) -> Read<Place<'s>> {
         let start = self.here();
         if self.sees("*") {
             return Err(Diagnostic::error("the address is expected here, not what is stored there", start)

@@ -10,6 +10,7 @@ mod calls;
 mod expressions;
 mod lexer;
 mod locations;
+mod posix;
 mod resolve;
 mod statements;
 mod text;

@@ -18,7 +18,12 @@ pub(super) fn type_of(words: &[&str]) -> Option<(CellType, bool)> {
     let is_atomic = plain.len() < words.len();
     let bare: Vec<&str> = plain.iter().copied().filter(|word| !matches!(*word, "volatile" | "const")).collect();
     let cell = named_type(&bare)?;
-    Some((cell, is_atomic || bare.iter().any(|word| word.starts_with("atomic"))))
+    Some((cell, is_atomic || bare.iter().any(|word| word.starts_with("atomic") || is_posix(word))))
+}
+
+/// Whether a type is one of POSIX, of objects that calls alone access.
+fn is_posix(word: &str) -> bool {
+    matches!(word, "pthread_mutex_t" | "pthread_cond_t" | "sem_t")
 }
 
 /// Whether a word begins a type.

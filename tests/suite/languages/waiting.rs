@@ -1,0 +1,269 @@
+//! Waiting, sleeping and waking: what both forms and C say of it, what is printed and refused, and what the oracle for hangs says of models.
+
+use crate::environment::corpus;
+use palisade::program::{Action, Copies, CopiesOverride, Patience, Program, Queue};
+use palisade::semantics::hang_oracle::{HangEffort, Hangs, hangs};
+use palisade::semantics::{Instance, Model};
+use palisade::syntax::{Diagnostic, Format, print, read};
+use palisade::text::SourceText;
+use std::path::Path;
+
+fn parsed(text: &str, format: Format) -> Result<Program, Vec<Diagnostic>> {
+    read(SourceText::new("t.x", text), format).map(|parsed| parsed.program)
+}
+
+fn program(text: &str) -> Program {
+    parsed(text, Format::Native).unwrap_or_else(|errors| panic!("{errors:#?}\n{text}"))
+}
+
+fn printed(program: &Program) -> String {
+    print(program, Format::Native).expect("the native language says it all").text
+}
+
+#[test]
+fn both_forms_say_the_same() {
+    for (statement, lines) in [
+        ("await (x == 1);", "await(mem[x], old = 1)"),
+        ("await (x);", "await(mem[x], old)"),
+        ("lock(m);", "await_cas(mem[m], 0, 1)"),
+        ("unlock(m);", "xchg(mem[m], 0)"),
+        ("acquire(x);", "acquire(mem[x])"),
+        ("release(x);", "fetch_add(mem[x], 1)"),
+        ("wait(x, 2);", "sleep mem[x] if = 2"),
+        ("wake(x, 1);", "wake mem[x] 1"),
+        ("wake(x, all);", "wake mem[x] all"),
+        ("cond_wait(x, m);", "sleep mem[x] releasing mem[m]; goto L1_2"),
+        ("notify_one(x);", "wake mem[x] 1"),
+        ("notify_all(x);", "wake mem[x] all"),
+        ("park;", "await_cas(mem[t'token], 1, 0)"),
+        ("park();", "await_cas(mem[t'token], 1, 0)"),
+        ("unpark(t);", "xchg(mem[t'token], 1)"),
+        ("idle wait(x, 0);", "idle sleep mem[x] if = 0"),
+        ("timed await (x == 0);", "timed x' <- await(mem[x], old = 0)"),
+        ("idle lock(m);", "idle m' <- await_cas(mem[m], 0, 1)"),
+    ] {
+        let own = program(&format!("program p address x, m daemon thread t {{ {statement} }}"));
+        let text = printed(&own);
+        assert!(text.contains(lines), "{statement}: {text}");
+        let again = program(&text);
+        assert_eq!(printed(&again), text, "{statement}");
+        let [own, again] = [own, again].map(|program| program.threads.into_iter().next().expect("a thread"));
+        assert!(own.is_daemon && again.is_daemon, "{statement}");
+        let parts = |thread: &palisade::program::Thread| -> Vec<_> {
+            let parts = |own: &palisade::program::Instruction| {
+                (own.action.clone(), own.until().cloned(), own.queue().cloned(), own.patience())
+            };
+            thread.instructions.iter().map(parts).collect()
+        };
+        assert_eq!(parts(&own), parts(&again), "{statement}");
+    }
+}
+
+#[test]
+fn sleeping_is_an_update_that_changes_nothing() {
+    let own = program("program p address x, m thread t { wait(x, 1); timed cond_wait(x, m); wake(x, 1); }");
+    let instructions = &own.threads[0].instructions;
+    assert!(matches!(&instructions[0].action, Action::Cas { expected, new, .. } if expected == new));
+    assert!(instructions[0].sleeps().is_some() && own.has_sleepers() && own.says_waits());
+    assert_eq!(instructions[1].patience(), Patience::Timed);
+    let queues: Vec<_> = instructions.iter().filter_map(|own| own.queue()).collect();
+    assert!(matches!(queues[..], [Queue::Sleep { .. }, Queue::Sleep { .. }, Queue::Wake { all: false, .. }]));
+}
+
+#[test]
+fn procedures_go_before_words() {
+    let own = program("program p address x thread t { lock(x); } proc lock(l) { while (xchg(l, 1) != 0) { pause; } }");
+    assert!(printed(&own).contains("xchg(mem[x], 1)"));
+    assert!(!own.says_waits());
+}
+
+#[test]
+fn each_copy_that_parks_has_a_token() {
+    let own = program("program p address x thread t [2] { park; } thread u { unpark(t[1]); unpark(t[x]); }");
+    let names: Vec<&str> = own.threads.iter().map(|thread| thread.name.as_str()).collect();
+    assert_eq!(names, ["t_0", "t_1", "u"]);
+    let text = printed(&own);
+    assert!(text.contains("address x, t'token[2]"), "{text}");
+    assert!(text.contains("await_cas(mem[t'token + 1], 1, 0)"), "{text}");
+}
+
+#[test]
+fn what_is_wrong_is_said_once() {
+    for (text, message, help) in [
+        ("thread t { wake(x, 2); }", "a wake-up wakes one sleeper or all", "to wake two, wake one twice"),
+        ("thread t { wait(x); }", "wrong number of operands: 1, not 2", "write `wait(place, value)`"),
+        ("thread t { let r = wait(x, 0); }", "`wait` has no value", "statement of its own"),
+        ("thread t { idle x = 1; }", "`idle` is said of what waits", "mark the `await`"),
+        ("thread t { idle wake(x, 1); }", "`idle` is said of a statement that waits", "mark the `await`"),
+        ("thread t [*] { park; }", "which token?", "`[3]`"),
+        ("thread t { unpark(x); }", "this is no thread with a body in braces", ""),
+        ("thread t [2] { park; } thread u { unpark(t); }", "which copy is to be unparked?", "write `unpark(t[i])`"),
+        ("thread t { park; } thread u { unpark(t[0]); }", "which copy is to be unparked?", "write `unpark(t)`"),
+        ("thread t { futex_wait(x, 0); }", "there is no procedure `futex_wait`", "write `wait(x, value)`"),
+        ("daemon event e { x = 1; }", "`daemon` stands before a thread", "`daemon thread name"),
+        ("thread t regs init a begin a: wake mem[x] 3; end", "a wake-up wakes one sleeper or all", "wake one twice"),
+        ("thread t regs init a begin a: sleep mem[x] if = 1 releasing mem[m]; end", "not both", "compare before"),
+        ("thread t regs init a begin a: idle mem[x] <- 1; end", "`idle` is said of what waits", "`sleep` wait"),
+        ("thread t regs init a begin a: acquire(mem[x]); end", "what is read needs a register", "`r <- …`"),
+    ] {
+        let errors = parsed(&format!("program p address x, m {text}"), Format::Native).expect_err(text);
+        assert_eq!(errors.len(), 1, "{text}: {errors:#?}");
+        assert!(errors[0].message.contains(message), "{text}: {errors:#?}");
+        let said = errors[0].help.clone().unwrap_or_default();
+        assert!(said.contains(help), "{text}: {errors:#?}");
+    }
+}
+
+#[test]
+fn c_says_it_by_the_names_that_people_use() {
+    let test = |body: &str| {
+        let text =
+            format!("C t\n{{ }}\nP0(atomic_int *x, pthread_mutex_t *m, pthread_cond_t *c) {{ {body} }}\nexists (x=0)");
+        parsed(&text, Format::Litmus)
+    };
+    for (body, lines) in [
+        ("futex_wait(x, 1);", "sleep mem[x] if = 1"),
+        ("futex_wake(x, 1);", "wake mem[x] 1"),
+        ("futex_wake(x, INT_MAX);", "wake mem[x] all"),
+        ("pthread_mutex_lock(m);", "await_cas(mem[m], 0, 1, acquire, relaxed)"),
+        ("pthread_mutex_unlock(m);", "xchg(mem[m], 0, release)"),
+        ("pthread_cond_wait(c, m);", "sleep mem[c] releasing mem[m]"),
+        ("pthread_cond_signal(c);", "wake mem[c] 1"),
+        ("pthread_cond_broadcast(c);", "wake mem[c] all"),
+        ("sem_wait(x);", "acquire(mem[x]"),
+        ("sem_post(x);", "fetch_add(mem[x], 1"),
+    ] {
+        let text = printed(&test(body).unwrap_or_else(|errors| panic!("{body}: {errors:#?}")));
+        assert!(text.contains(lines), "{body}: {text}");
+    }
+    let errors = test("pthread_cond_timedwait(c, m);").expect_err("it is not understood");
+    assert!(
+        errors.len() == 1 && errors[0].help.as_ref().is_some_and(|help| help.contains("`futex_wait`")),
+        "{errors:?}"
+    );
+}
+
+/// What the oracle says of so many copies of each thread.
+fn asked(program: &Program, counts: Vec<u64>, model: Model) -> Hangs {
+    let found = hangs(program, &Instance::new(counts), model, HangEffort::default());
+    found.unwrap_or_else(|why| panic!("{}: {why}", program.name))
+}
+
+/// `sc free, tso stuck`.
+fn verdicts(value: &str) -> Vec<(Model, bool)> {
+    let one = |part: &str| match part {
+        "sc free" => (Model::Sc, false),
+        "sc stuck" => (Model::Sc, true),
+        "tso free" => (Model::Tso, false),
+        "tso stuck" => (Model::Tso, true),
+        other => panic!("`{other}` is no verdict"),
+    };
+    value.split(", ").map(one).collect()
+}
+
+#[test]
+fn models_hang_as_they_say() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/hangs");
+    let mut asked_for = 0;
+    for entry in std::fs::read_dir(folder).expect("the models").flatten() {
+        let text = std::fs::read_to_string(entry.path()).expect("a model");
+        let lines = text.lines().filter_map(|line| line.strip_prefix("# expect hangs"));
+        let expected: Vec<(&str, &str)> = lines.filter_map(|line| line.split_once(": ")).collect();
+        assert!(!expected.is_empty(), "{text}");
+        for (threads, value) in expected.into_iter().filter(|(threads, _)| !threads.contains('*')) {
+            let mut own = program(&text);
+            let threads: Vec<CopiesOverride> =
+                threads.trim().split_terminator(',').map(|thread| thread.parse().expect("copies")).collect();
+            own.override_copies(&threads).expect("the threads are there");
+            let counts = Instance::of(&own).expect("the copies are fixed").counts().to_vec();
+            for (model, is_stuck) in verdicts(value) {
+                let found = asked(&own, counts.clone(), model);
+                assert_eq!(!found.stuck.is_empty(), is_stuck, "{} under {model:?}", own.name);
+                assert!(is_stuck || found.closed, "{}", own.name);
+                asked_for += 1;
+            }
+        }
+    }
+    assert!(asked_for >= 30, "{asked_for}");
+}
+
+/// An example of the corpus in the language: parameters of procedures get names of their own, and counters are addresses without a domain.
+fn converted(text: &str) -> String {
+    let has_counters = text.lines().any(|line| line.starts_with("counter "));
+    let mut out = String::new();
+    let mut parameter: Option<String> = None;
+    for line in text.lines() {
+        if line.starts_with("domain") && has_counters {
+            continue;
+        }
+        if line.starts_with("proc ") {
+            let inside = line.split_once('(').and_then(|(_, rest)| rest.split_once(')'));
+            parameter = inside.map(|(name, _)| name.to_owned());
+        }
+        let line = line.strip_prefix("counter ").map_or_else(|| line.to_owned(), |rest| format!("address {rest}"));
+        let line = match &parameter {
+            Some(name) => renamed(&line, name),
+            None => line,
+        };
+        if line.ends_with('}') && !line.starts_with(' ') {
+            parameter = None;
+        }
+        out.push_str(&line);
+        out.push('\n');
+    }
+    out
+}
+
+/// A line in which a name ends in `_`.
+fn renamed(line: &str, name: &str) -> String {
+    let mut out = String::new();
+    let mut word = String::new();
+    for c in line.chars().chain(std::iter::once('\n')) {
+        if c.is_alphanumeric() || c == '_' {
+            word.push(c);
+            continue;
+        }
+        out.push_str(&word);
+        if word == name {
+            out.push('_');
+        }
+        word.clear();
+        out.push(c);
+    }
+    out.trim_end_matches('\n').to_owned()
+}
+
+/// All numbers of copies: those given, and up to so many of each thread that may have any number.
+fn instances(program: &Program, most: u64) -> Vec<Vec<u64>> {
+    let mut all = vec![Vec::new()];
+    for thread in &program.threads {
+        let counts: Vec<u64> = match thread.copies {
+            Copies::Exactly(count) => vec![count],
+            Copies::Any => (0..=most).collect(),
+        };
+        all = all.iter().flat_map(|some| counts.iter().map(|own| [some.as_slice(), &[*own]].concat())).collect();
+    }
+    all
+}
+
+#[needs::variable("PALISADE_CORPUS")]
+#[test]
+fn the_corpus_hangs_as_its_table_says() {
+    let folder = corpus().join("hangs");
+    let table = std::fs::read_to_string(folder.join("expected.tsv")).expect("the table");
+    let mut rows = 0;
+    let mut wrong = Vec::new();
+    for row in table.lines().skip(1) {
+        let cells: Vec<&str> = row.split('\t').collect();
+        let text = converted(&std::fs::read_to_string(folder.join("examples").join(cells[0])).expect("an example"));
+        let own = program(&text);
+        for (model, expected) in [(Model::Sc, cells[1]), (Model::Tso, cells[2])] {
+            let stuck = instances(&own, 3).into_iter().any(|counts| !asked(&own, counts, model).stuck.is_empty());
+            if stuck != (expected == "stuck") {
+                wrong.push(format!("{} under {model:?}: expected {expected}", cells[0]));
+            }
+        }
+        rows += 1;
+    }
+    assert!(rows == 41 && wrong.is_empty(), "{rows} rows, {wrong:#?}");
+}

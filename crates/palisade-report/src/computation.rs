@@ -3,7 +3,7 @@
 use super::source_place;
 use super::wording::WIDEST;
 use palisade_engine::properties::Violation;
-use palisade_model::program::{Action, Instruction, Program, Value};
+use palisade_model::program::{Action, Instruction, Program, Queue, Value};
 use palisade_semantics::{CopyId, Effect, Event, Instance, State, StepKind, ThreadState};
 use palisade_syntax::expression_text;
 use std::fmt::Write;
@@ -167,6 +167,9 @@ impl<'a> ComputationReport<'a> {
         let register = |id: palisade_model::program::RegisterId| thread.registers[id.index()].name.as_str();
         let name = |address: Value| address_text(self.program, address);
         let condition = || self.condition(index).unwrap_or_default();
+        if let Some(text) = self.sleeping(index) {
+            return text;
+        }
         match *effect {
             Effect::Load { register: into, address, value, early } => {
                 let source = if early { " from its buffer" } else { "" };
@@ -190,6 +193,34 @@ impl<'a> ComputationReport<'a> {
             Effect::Violation => format!("violates `ensure {}`", condition()),
             Effect::Failure => "fails".into(),
         }
+    }
+
+    /// What a step does to sleepers, in a few words.
+    fn sleeping(&self, index: usize) -> Option<String> {
+        let Event { step, effect } = &self.events[index];
+        let instruction = self.program.thread(step.copy.thread).instruction(step.kind.instruction()?);
+        let queue = instruction.queue()?;
+        let position = self.copies.iter().position(|copy| *copy == step.copy)?;
+        let address = queue.address().evaluate_address(&self.states[index].threads()[position].registers).ok()?;
+        let name = |address: Value| address_text(self.program, address);
+        Some(match (queue, *effect, step.kind) {
+            (Queue::Sleep { .. }, Effect::Rmw { address: own, new: Some(_), .. }, _) if own == address => {
+                format!("sleeps at {}", name(address))
+            }
+            (Queue::Sleep { .. }, Effect::Rmw { address: own, new: Some(new), .. }, _) => {
+                format!("{} ← {new} and sleeps at {}", name(own), name(address))
+            }
+            (Queue::Sleep { .. }, Effect::Rmw { old, new: None, .. }, _) => {
+                format!("{} = {old}, does not sleep", name(address))
+            }
+            (Queue::Sleep { .. }, ..) => "goes on for no reason".to_owned(),
+            (Queue::Wake { all: true, .. }, ..) => format!("wakes all at {}", name(address)),
+            (Queue::Wake { .. }, _, StepKind::Execute { chosen: Some(woken), .. }) => {
+                let woken = usize::try_from(woken).ok().and_then(|woken| self.copies.get(woken))?;
+                format!("wakes {} at {}", self.instance.copy_name(self.program, *woken), name(address))
+            }
+            (Queue::Wake { .. }, ..) => format!("wakes one at {}, if any sleeps there", name(address)),
+        })
     }
 
     /// The instruction of a step; none where a store reaches memory.

@@ -158,7 +158,7 @@ pub struct Printed {
 
 /// Prints a program in a format, or says what in the program it cannot express: the first of all such places.
 pub fn print(program: &Program, format: Format) -> Result<Printed, Vec<Diagnostic>> {
-    let printed = match format {
+    let mut printed = match format {
         Format::Native => Ok(Printed { text: native::print(program), warnings: Vec::new() }),
         Format::Trencher => trencher::print(program),
         Format::Memorax | Format::Tpl => {
@@ -173,6 +173,13 @@ pub fn print(program: &Program, format: Format) -> Result<Printed, Vec<Diagnosti
         Format::Litmus => litmus::write(program, litmus::Request::Everything)
             .map(|litmus::WrittenTest { text, warnings }| Printed { text, warnings }),
     };
+    if let Ok(printed) = &mut printed
+        && format != Format::Native
+        && let Some(span) = program.first_sleeper()
+    {
+        let message = "nobody sleeps in this format: what sleeps or wakes sleepers is a locked update alone";
+        printed.warnings.push(Diagnostic::warning(message, span));
+    }
     printed.map_err(first_ones)
 }
 

@@ -16,6 +16,7 @@ mod events;
 mod events_tso;
 mod far;
 mod fixed;
+mod hangs;
 mod instances;
 mod loops;
 mod properties;

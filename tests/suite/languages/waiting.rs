@@ -98,6 +98,7 @@ fn what_is_wrong_is_said_once() {
         ("thread t [*] { park; }", "which token?", "`[3]`"),
         ("thread t { unpark(x); }", "this is no thread with a body in braces", ""),
         ("thread t [2] { park; } thread u { unpark(t); }", "which copy is to be unparked?", "write `unpark(t[i])`"),
+        ("thread t [2] { park; } thread u { unpark(t[2]); }", "`t` has no such copy", "t[0] to t[1]"),
         ("thread t { park; } thread u { unpark(t[0]); }", "which copy is to be unparked?", "write `unpark(t)`"),
         ("thread t { futex_wait(x, 0); }", "there is no procedure `futex_wait`", "write `wait(x, value)`"),
         ("daemon event e { x = 1; }", "`daemon` stands before a thread", "`daemon thread name"),

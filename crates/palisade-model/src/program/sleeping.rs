@@ -16,6 +16,7 @@ use super::expression::Expression;
 use super::instruction::{Action, Instruction};
 use super::ordering::Stated;
 use super::queue::{Patience, Queue};
+use crate::text::Span;
 
 impl Queue {
     /// `sleep mem[address] if = expected`.
@@ -88,8 +89,14 @@ impl Program {
         self.threads.iter().flat_map(|thread| &thread.instructions).any(Instruction::may_wait)
     }
 
+    /// Where the first instruction stands that sleeps or wakes sleepers, if there is one.
+    pub fn first_sleeper(&self) -> Option<Span> {
+        let mut instructions = self.threads.iter().flat_map(|thread| &thread.instructions);
+        instructions.find(|own| own.queue().is_some()).map(|own| own.span)
+    }
+
     /// Whether some instruction sleeps or wakes sleepers.
     pub fn has_sleepers(&self) -> bool {
-        self.threads.iter().flat_map(|thread| &thread.instructions).any(|own| own.queue().is_some())
+        self.first_sleeper().is_some()
     }
 }

@@ -140,9 +140,17 @@ impl<'s> Lowering<'_, 's, '_> {
         let first = Expression::Address { id, value };
         match index {
             None if length == 1 => Some((first, from)),
-            Some(index) if length > 1 => {
-                let (index, at) = self.value(index, from)?;
-                Some((Expression::binary(BinaryOperator::Add, first, index), at))
+            Some(raw) if length > 1 => {
+                let (index, at) = self.value(raw, from)?;
+                match index.is_constant().then(|| index.evaluate_address(&[])) {
+                    Some(Ok(0)) => Some((first, at)),
+                    Some(number) if !number.as_ref().is_ok_and(|it| (0..i64::from(length)).contains(it)) => {
+                        let error = self.error(format!("`{name}` has no such copy"), raw.span);
+                        error.help = Some(format!("its copies are {name}[0] to {name}[{}]", length - 1));
+                        None
+                    }
+                    _ => Some((Expression::binary(BinaryOperator::Add, first, index), at)),
+                }
             }
             _ => {
                 let error = self.error("which copy is to be unparked?", raw.span);

@@ -85,7 +85,7 @@ pub mod questions;
 
 pub use palisade_concurrency as concurrency;
 pub use palisade_coverability as coverability;
-pub use palisade_engine::{compilations, fences, properties, robustness};
+pub use palisade_engine::{compilations, fences, hangs, properties, robustness};
 pub use palisade_evidence as evidence;
 #[cfg(feature = "machine")]
 pub use palisade_machine as machine;

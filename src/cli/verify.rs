@@ -193,6 +193,8 @@ impl Checked {
                 let (input, words) = (subject.path(), subject.words());
                 let said = match shown {
                     Shown::Kind if *kind == "race" => format!("{input} has a triangular race"),
+                    Shown::Kind if *kind == "free" => format!("{input} has no stuck state"),
+                    Shown::Kind if *kind == "stuck" => format!("{input} has a stuck state"),
                     Shown::Kind if *kind == "pso-robust" => format!("{input} is robust against PSO"),
                     Shown::Kind if *kind == "not-pso-robust" => format!("{input} is not robust against PSO"),
                     Shown::Kind | Shown::Proved(_) => format!("{input} is {kind}"),

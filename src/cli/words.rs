@@ -15,6 +15,8 @@ pub(super) enum Ask {
     Concurrency,
     /// Whether store buffers show what no interleaving does.
     Robustness,
+    /// Whether somebody waits for ever: a state in which nobody goes on, and somebody waits who must not.
+    Hangs,
     /// Whether a load after a store races with another thread's store: without such a triangular race a program of threads is robust.
     Races,
 }
@@ -26,6 +28,7 @@ impl Ask {
             Self::Properties => "properties",
             Self::Concurrency => "concurrency",
             Self::Robustness => "robustness",
+            Self::Hangs => "hangs",
             Self::Races => "races",
         }
     }

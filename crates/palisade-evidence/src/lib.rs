@@ -1,10 +1,11 @@
-//! Evidence: certificates, net runs, TSO witnesses, repairs, proofs and violations of properties, and races, as data and as documented text (CERTIFICATE.md).
+//! Evidence: certificates, net runs, TSO witnesses, repairs, proofs and violations of properties, races and hangs, as data and as documented text (CERTIFICATE.md).
 //!
 //! Data only: nothing here decides whether evidence is right. `palisade-verify` does that, with code of its
 //! own. This room uses `program`, `semantics` and `net` for their ids, steps and counts, and nothing else.
 
 mod attack_net;
 mod concurrency;
+mod hangs;
 mod net;
 mod program;
 mod property;
@@ -24,6 +25,7 @@ pub use concurrency::{
     AccessLevels, ConcurrencyCertificate, ConcurrencyReason, ConcurrencyWitness, PendingTask, PivotAccess, PivotStage,
     SerialRun, SerialState,
 };
+pub use hangs::{FreeCertificate, StuckWitness, WaitingLocal, WaitingSet, WhyRobust};
 pub use net::{
     Invariant, NetCertificate, NetRun, OmegaMarking, PlaceWeights, Refutation, RunStep, TokenMarking, WeightedTrap,
 };

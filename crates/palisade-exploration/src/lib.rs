@@ -5,6 +5,7 @@
 //! | [`lazy`] | forward exploration of nets that are built while they are explored | – |
 //! | [`instrumented`] | attacks, and programs instrumented for them: as lazily built nets and as listed ones | `lazy` |
 //! | [`buffered`] | programs with store buffers as lazily built nets; what values can come up, and what matters for a target | `lazy`, `instrumented` |
+//! | [`hangs`] | programs with store buffers, for states in which nobody goes on | `lazy`, `instrumented`, `buffered` |
 //! | [`states`] | searches over the states of the machine, for runs to a target | `lazy`, `buffered` |
 //!
 //! Nearly all time of a long search is spent here, which is why it is a crate: the profile `release` translates it with care, and what asks quickly.
@@ -12,6 +13,7 @@
 //! answer carries evidence that `palisade-verify` checks.
 
 pub mod buffered;
+pub mod hangs;
 pub mod instrumented;
 pub mod lazy;
 pub mod states;

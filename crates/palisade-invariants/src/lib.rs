@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `program` | configurations of instrumented programs: threads under TSO and PSO, events; what counters and tickets let the sets leave out |
 //! | `property` | configurations with store buffers; runs that reach a target |
+//! | `hangs` | configurations none of which is stuck; runs to stuck states |
 //! | `concurrency` | configurations of the serial program of events |
 //! | `net` | markings; runs of nets |
 //!
@@ -15,6 +16,7 @@
 
 mod concurrency;
 mod failure;
+mod hangs;
 mod listing;
 mod liveness;
 mod net;
@@ -24,6 +26,7 @@ mod tokens;
 
 pub use concurrency::{check_concurrency_certificate, check_concurrency_witness};
 pub use failure::{CheckFailure, Obligation};
+pub use hangs::{check_free, check_stuck};
 pub use listing::listed_place;
 pub use net::{check_also_unreachable, check_net_certificate, check_net_run, check_reaching_run, check_unreachable};
 pub use program::{

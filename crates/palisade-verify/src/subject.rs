@@ -2,11 +2,11 @@
 
 use super::content::check_content;
 use super::{
-    CheckFailure, PropertyFacts, RepairFacts, check_concurrency_certificate, check_concurrency_witness,
+    CheckFailure, PropertyFacts, RepairFacts, check_concurrency_certificate, check_concurrency_witness, check_free,
     check_graph_witness, check_net_certificate, check_net_run, check_posted_property, check_property,
     check_property_witness, check_pso_certificate, check_pso_witness, check_race, check_race_free, check_reaching_run,
-    check_repair, check_robust_certificate, check_stale_certificate, check_task_certificate, check_task_witness,
-    check_unreachable, check_witness,
+    check_repair, check_robust_certificate, check_stale_certificate, check_stuck, check_task_certificate,
+    check_task_witness, check_unreachable, check_witness,
 };
 use palisade_evidence::{About, Evidence, InputFile, NetSubject, ProgramSubject, ThreadSubject};
 use palisade_invariants::reject;
@@ -70,6 +70,14 @@ pub fn check_program_evidence(program: &Program, evidence: &Evidence) -> Result<
         Evidence::NotLanguageRobust(subject, witness) => {
             check_program(program, subject)?;
             check_graph_witness(program, witness)
+        }
+        Evidence::Free(subject, certificate) => {
+            check_program(program, subject)?;
+            check_free(program, certificate)
+        }
+        Evidence::Stuck(subject, witness) => {
+            check_program(program, subject)?;
+            check_stuck(program, witness)
         }
         Evidence::Uncoverable(subject, _)
         | Evidence::Coverable(subject, _)

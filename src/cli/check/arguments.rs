@@ -19,7 +19,7 @@ pub(in crate::cli) struct CheckArguments {
     #[command(flatten)]
     pub(in crate::cli) program: ProgramOptions,
     /// What to ask, in place of all questions that the program has: its properties, robustness, and of events robustness against
-    /// concurrency. `races` is asked only here.
+    /// concurrency. `hangs` and `races` are asked only here.
     #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',', help_heading = "Question")]
     pub(in crate::cli) ask: Vec<Ask>,
     /// The memory model. Under `sc`, which every program is robust against, properties alone are asked.

@@ -54,6 +54,11 @@ pub(in crate::cli) fn questions(
         }
         _ => {}
     }
+    if is_asked(Ask::Hangs) {
+        syntax::threads_only(program, "`--ask hangs`", "`--ask concurrency,robustness` is about events and tasks")
+            .map_err(|errors| InputError::from((program.source.clone(), errors)))?;
+        asks.push(Ask::Hangs);
+    }
     if is_asked(Ask::Races) {
         syntax::threads_only(program, "`--ask races`", "`--ask concurrency,robustness` is about events and tasks")
             .map_err(|errors| InputError::from((program.source.clone(), errors)))?;

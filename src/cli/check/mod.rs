@@ -14,10 +14,11 @@ use super::answers::{Answered, Asking};
 use super::batch::{Batch, Extent, Spoken, answer_all};
 use super::words::Ask;
 use super::{Exit, Loaded, SharedOptions};
+use crate::hangs::HangOptions;
 use crate::limits::Limits;
 use crate::program::Program;
 use crate::questions::{
-    Concurrency, EventRobustness, Properties, PropertyOptions, PsoRobustness, Robustness, TriangularRaces,
+    Concurrency, EventRobustness, Properties, PropertyOptions, PsoRobustness, Robustness, TriangularRaces, WaitsForEver,
 };
 use crate::report::account::{self, Account, CheckDocument, Standing, Told};
 use crate::report::context::Context;
@@ -48,6 +49,7 @@ pub(super) fn run_as(command: &'static str, arguments: &CheckArguments, shared: 
     let words = match arguments.ask.as_slice() {
         [Ask::Robustness] => ("robust", "not robust"),
         [Ask::Races] => ("race-free", "with a triangular race"),
+        [Ask::Hangs] => ("free of hangs", "stuck"),
         _ => ("hold", "violated"),
     };
     let answer = |file: &str, extent: Extent| {
@@ -166,6 +168,13 @@ fn answer<'q>(
             let part = arguments.attacks.as_ref().map(|AttackRange(range)| range.clone());
             asking.ask(Robustness { about, options, part, observer })
         }
+        Ask::Hangs => {
+            let buffer = arguments.methods.buffer;
+            asking.ask(WaitsForEver {
+                about,
+                options: HangOptions { values, buffer, ..HangOptions::new(arguments.model) },
+            })
+        }
         Ask::Races => asking.ask(TriangularRaces { about, values }),
     };
     Ok(Some((ask, answered)))
@@ -185,7 +194,7 @@ fn refuse_faults(answered: &[(Ask, Answered<'_>)]) -> Result<(), InputError> {
         let Some((fault, refusal)) = answered.asked().fault() else { continue };
         let is_open = match ask {
             Ask::Properties => is_any_decided || fault.is_growth(),
-            Ask::Concurrency | Ask::Robustness | Ask::Races => is_any_decided && fault.is_growth(),
+            Ask::Concurrency | Ask::Robustness | Ask::Hangs | Ask::Races => is_any_decided && fault.is_growth(),
         };
         if !is_open {
             return Err(refusal);

@@ -63,6 +63,12 @@ fn answer(
     if loaded.program.is_event_driven() {
         return events::answer(arguments, shared, loaded, limits);
     }
+    if arguments.ask == Ask::Hangs {
+        let error = InputError::file(&arguments.file, "fences against hangs are not sought by themselves");
+        let help =
+            "`--ask robustness` finds fences with which the program has no other stuck states than its interleavings";
+        return Err(error.with_help_if(Some(help.to_owned())));
+    }
     if arguments.ask == Ask::Races {
         return races::answer(arguments, shared, loaded, limits);
     }

@@ -139,9 +139,9 @@ fn admit(arguments: &WitnessArguments) -> Result<(), InputError> {
     let refuse =
         |message: &str, help: &str| Err(InputError::file(&arguments.file, message).with_help_if(Some(help.to_owned())));
     match (arguments.ask, arguments.model) {
-        (Some(Ask::Properties | Ask::Races), _) => refuse(
+        (Some(Ask::Properties | Ask::Hangs | Ask::Races), _) => refuse(
             "this command shows violations of robustness",
-            "`palisade check --ask properties,races` shows the others",
+            "`palisade check --ask properties,hangs,races` shows the others",
         ),
         (_, None | Some(Model::Tso)) => Ok(()),
         (_, Some(_)) => refuse(

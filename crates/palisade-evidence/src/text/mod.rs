@@ -7,6 +7,7 @@
 mod attack_net;
 mod concurrency;
 mod field;
+mod hangs;
 mod header;
 mod net;
 mod number;
@@ -22,9 +23,9 @@ mod tasks;
 mod witness;
 
 use super::{
-    BufferInvariant, ConcurrencyCertificate, ConcurrencyWitness, GraphWitness, NetCertificate, NetRun, NetSubject,
-    ProgramSubject, PropertyEvidence, PropertyWitness, PsoCertificate, RaceWitness, ReachCertificate, RepairEvidence,
-    RobustCertificate, StaleCertificate, TaskCertificate, TaskWitness, Witness,
+    BufferInvariant, ConcurrencyCertificate, ConcurrencyWitness, FreeCertificate, GraphWitness, NetCertificate, NetRun,
+    NetSubject, ProgramSubject, PropertyEvidence, PropertyWitness, PsoCertificate, RaceWitness, ReachCertificate,
+    RepairEvidence, RobustCertificate, StaleCertificate, StuckWitness, TaskCertificate, TaskWitness, Witness,
 };
 use header::{NetHeader, ProgramHeader};
 use serde::{Deserialize, Serialize};
@@ -74,6 +75,10 @@ pub enum Evidence {
     LanguageRobust(ProgramSubject, StaleCertificate),
     /// A program is not robust against a language, or has a race.
     NotLanguageRobust(ProgramSubject, GraphWitness),
+    /// A program has no stuck state.
+    Free(ProgramSubject, FreeCertificate),
+    /// A program has a stuck state.
+    Stuck(ProgramSubject, StuckWitness),
     /// No target of a query can be covered.
     Uncoverable(NetSubject, NetCertificate),
     /// A target of a query can be covered.
@@ -150,6 +155,10 @@ struct Document<R, B> {
     language: Option<Object<stale::StaleCertificateText>>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     graph: Option<Object<stale::GraphText>>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    free: Option<Object<hangs::FreeText<R>>>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    stuck: Option<Object<hangs::StuckText>>,
 }
 
 /// The part of a document that `kind` names.
@@ -171,6 +180,8 @@ enum Part {
     Pso(Object<pso::PsoCertificateText>),
     Language(Object<stale::StaleCertificateText>),
     Graph(Object<stale::GraphText>),
+    Free(Object<hangs::FreeText<program::RobustIn>>),
+    Stuck(Object<hangs::StuckText>),
 }
 
 impl Evidence {
@@ -200,6 +211,8 @@ impl Evidence {
             pso: None,
             language: None,
             graph: None,
+            free: None,
+            stuck: None,
         };
         match self {
             Self::Robust(subject, certificate) => {
@@ -258,6 +271,14 @@ impl Evidence {
                 document.program = Some(Object(subject.into()));
                 document.graph = Some(Object(witness.into()));
             }
+            Self::Free(subject, certificate) => {
+                document.program = Some(Object(subject.into()));
+                document.free = Some(Object(certificate.into()));
+            }
+            Self::Stuck(subject, witness) => {
+                document.program = Some(Object(subject.into()));
+                document.stuck = Some(Object(witness.into()));
+            }
             Self::Uncoverable(subject, certificate) => {
                 document.net = Some(Object(subject.into()));
                 document.proof = Some(certificate.into());
@@ -313,6 +334,8 @@ impl Evidence {
             document.pso.map(Part::Pso),
             document.language.map(Part::Language),
             document.graph.map(Part::Graph),
+            document.free.map(Part::Free),
+            document.stuck.map(Part::Stuck),
         ];
         let Document { kind, program, net, .. } = document;
         let mut given = given.into_iter().flatten();
@@ -364,6 +387,12 @@ impl Evidence {
             ("not-language-robust", Some(Object(subject)), None, Some(Part::Graph(Object(graph)))) => {
                 Ok(Self::NotLanguageRobust(subject.try_into()?, graph.try_into()?))
             }
+            ("free", Some(Object(subject)), None, Some(Part::Free(Object(free)))) => {
+                Ok(Self::Free(subject.try_into()?, free.try_into()?))
+            }
+            ("stuck", Some(Object(subject)), None, Some(Part::Stuck(Object(stuck)))) => {
+                Ok(Self::Stuck(subject.try_into()?, stuck.try_into()?))
+            }
             ("uncoverable", None, Some(Object(subject)), Some(Part::Proof(proof))) => {
                 Ok(Self::Uncoverable(subject.into(), proof.into()))
             }
@@ -399,7 +428,9 @@ impl Evidence {
             | Self::PsoRobust(subject, _)
             | Self::NotPsoRobust(subject, _)
             | Self::LanguageRobust(subject, _)
-            | Self::NotLanguageRobust(subject, _) => About::Program(subject),
+            | Self::NotLanguageRobust(subject, _)
+            | Self::Free(subject, _)
+            | Self::Stuck(subject, _) => About::Program(subject),
             Self::Uncoverable(subject, _)
             | Self::Coverable(subject, _)
             | Self::Unreachable(subject, _)
@@ -425,6 +456,8 @@ impl Evidence {
             Self::NotPsoRobust(..) => "not-pso-robust",
             Self::LanguageRobust(..) => "language-robust",
             Self::NotLanguageRobust(..) => "not-language-robust",
+            Self::Free(..) => "free",
+            Self::Stuck(..) => "stuck",
             Self::Uncoverable(..) => "uncoverable",
             Self::Coverable(..) => "coverable",
             Self::Unreachable(..) => "unreachable",

@@ -40,15 +40,15 @@ impl From<Model> for Order {
 
 /// A store that can reach memory next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Flush {
+pub(crate) struct Flush {
     /// Its position in the buffer.
-    pub(super) index: u32,
+    pub(crate) index: u32,
     /// Its address.
-    pub(super) address: Value,
+    pub(crate) address: Value,
     /// Its value.
-    pub(super) value: Value,
+    pub(crate) value: Value,
     /// The number of the buffer without it.
-    pub(super) rest: u32,
+    pub(crate) rest: u32,
 }
 
 /// The table of buffers. Number 0 is the empty one.
@@ -66,7 +66,7 @@ impl Buffers {
     pub const EMPTY: u32 = 0;
 
     /// The table with the empty buffer.
-    pub(super) fn new(order: Order) -> Self {
+    pub(crate) fn new(order: Order) -> Self {
         let mut table = Interner::default();
         table.intern(Box::default());
         Self { order, table }
@@ -78,7 +78,7 @@ impl Buffers {
     }
 
     /// How many stores wait in a buffer.
-    pub(super) fn stores(&self, buffer: u32) -> usize {
+    pub(crate) fn stores(&self, buffer: u32) -> usize {
         self.entries(buffer).iter().filter(|entry| matches!(entry, BufferEntry::Store(..))).count()
     }
 
@@ -104,7 +104,7 @@ impl Buffers {
     }
 
     /// The buffer after one more store.
-    pub(super) fn push(&mut self, buffer: u32, address: Value, value: Value) -> u32 {
+    pub(crate) fn push(&mut self, buffer: u32, address: Value, value: Value) -> u32 {
         let mut longer = self.entries(buffer).to_vec();
         let is_before = |entry: &BufferEntry| match entry {
             BufferEntry::Mark | BufferEntry::Snapshot(_) => true,
@@ -116,7 +116,7 @@ impl Buffers {
     }
 
     /// The buffer after one more mark.
-    pub(super) fn mark(&mut self, buffer: u32) -> u32 {
+    pub(crate) fn mark(&mut self, buffer: u32) -> u32 {
         let entries = self.entries(buffer);
         if matches!(entries.last(), None | Some(BufferEntry::Mark)) {
             return buffer;
@@ -145,7 +145,7 @@ impl Buffers {
     }
 
     /// The stores of a buffer that can reach memory next.
-    pub(super) fn flushes(&mut self, buffer: u32) -> SmallVec<[Flush; 2]> {
+    pub(crate) fn flushes(&mut self, buffer: u32) -> SmallVec<[Flush; 2]> {
         let entries: SmallVec<[BufferEntry; 8]> = SmallVec::from_slice(self.entries(buffer));
         let mut flushes: SmallVec<[Flush; 2]> = SmallVec::new();
         for (entry, index) in entries.iter().zip(0..) {

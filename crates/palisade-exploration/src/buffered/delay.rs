@@ -16,7 +16,7 @@ use palisade_model::program::{Action, Copies, Program, Thread, ThreadId, Value};
 use std::collections::BTreeSet;
 
 /// For each thread, the labels from which an access that a delayed store can be overtaken by is executed before a drain.
-pub(super) fn overtaking_labels(program: &Program, order: Order) -> Vec<FixedBitSet> {
+pub(crate) fn overtaking_labels(program: &Program, order: Order) -> Vec<FixedBitSet> {
     program.threads.iter().map(|thread| overtaking(thread, order)).collect()
 }
 

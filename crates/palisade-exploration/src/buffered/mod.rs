@@ -21,6 +21,7 @@ mod values;
 
 pub use buffer::{Buffers, Order};
 pub use closed::closed_set;
+pub(crate) use delay::overtaking_labels;
 pub use delay::single_writer_addresses;
 pub use goal::{Goal, targets};
 pub use racing::Racing;

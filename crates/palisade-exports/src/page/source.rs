@@ -12,6 +12,7 @@ fn described(mark: Mark) -> (&'static str, &'static str) {
         Mark::Overtaking => ("overtaking", "access that overtakes it"),
         Mark::Earlier => ("delayed", "comes first"),
         Mark::Later => ("overtaking", "comes after it"),
+        Mark::Waiting => ("waiting", "where somebody waits for ever"),
         Mark::Racing => ("racing", "store that races with it"),
         Mark::Violated => ("violated", "violated property"),
         Mark::Fence => ("fence", "fence goes here"),

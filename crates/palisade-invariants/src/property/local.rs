@@ -301,7 +301,7 @@ impl<'a> Threads<'a> {
 
 impl Buffering {
     /// A buffer in the form of the model; nothing when it holds what it cannot hold there.
-    pub(super) fn in_form(self, mut buffer: Vec<BufferEntry>) -> Option<Vec<BufferEntry>> {
+    pub(crate) fn in_form(self, mut buffer: Vec<BufferEntry>) -> Option<Vec<BufferEntry>> {
         match self {
             Self::Nothing => buffer.is_empty().then_some(buffer),
             Self::Noted => {

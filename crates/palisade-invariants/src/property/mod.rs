@@ -28,6 +28,8 @@ mod words;
 pub use posts::{check_posted_property, threads_that_say};
 pub use race_free::check_race_free;
 pub use races::check_race;
+pub(crate) use reductions::dead_delays;
+pub(crate) use witness::check_counts;
 pub use witness::check_property_witness;
 
 use crate::CheckFailure;
@@ -46,7 +48,7 @@ use watching::watching;
 
 /// How stores wait for memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Buffering {
+pub(crate) enum Buffering {
     /// They do not (SC).
     Nothing,
     /// In one queue for each thread (TSO).
@@ -61,12 +63,12 @@ enum Buffering {
 
 impl Buffering {
     /// Whether an action touches neither memory, the buffer nor the lock. `sfence` does not where one queue keeps the order of all stores.
-    fn is_local(self, action: &Action) -> bool {
+    pub(crate) fn is_local(self, action: &Action) -> bool {
         action.is_local() || *action == Action::StoreFence && self != Self::PerAddress
     }
 
     /// How they do under a model.
-    fn of(model: Model) -> Self {
+    pub(crate) fn of(model: Model) -> Self {
         match model {
             Model::Sc => Self::Nothing,
             Model::Tso => Self::Fifo,

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 /// it comes before one that drains the buffer. Under TSO that is a load, under PSO any access.
 ///
 /// Such a store reaches memory at once when the buffer is empty (THEORY.md, "Closed sets with store buffers").
-pub(super) fn dead_delays(program: &Program, buffering: Buffering) -> Vec<Vec<bool>> {
+pub(crate) fn dead_delays(program: &Program, buffering: Buffering) -> Vec<Vec<bool>> {
     program.threads.iter().map(|thread| dead_delays_of(thread, buffering)).collect()
 }
 

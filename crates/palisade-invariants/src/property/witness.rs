@@ -55,7 +55,7 @@ pub fn check_property_witness(
 }
 
 /// Checks that the instance has as many copies of each thread as the program allows.
-pub(super) fn check_counts(program: &Program, instance: &Instance) -> Result<(), CheckFailure> {
+pub(crate) fn check_counts(program: &Program, instance: &Instance) -> Result<(), CheckFailure> {
     let counts = instance.counts();
     if counts.len() != program.threads.len() {
         reject!(Form, "the instance counts copies of {} threads of {}", counts.len(), program.threads.len());

@@ -123,6 +123,8 @@ pub enum Mark {
     Racing,
     /// A property that is violated.
     Violated,
+    /// Where somebody waits for ever.
+    Waiting,
     /// A fence that is put there.
     Fence,
     /// A fence that is there and can go.

@@ -67,6 +67,14 @@ impl Rule {
         short: "A load after a store races with another thread's store",
         full: "A load follows a store of its thread to another address with no fence in between, right before another thread's store to what it loads. Programs without such races and without sections are robust; with one they may be.",
     };
+    /// A state is reached in which nobody goes on, and somebody waits.
+    pub const HANG: &'static Self = &Self {
+        id: "hang",
+        name: "Hang",
+        level: Level::Error,
+        short: "Somebody waits for ever",
+        full: "A state is reached in which nobody can change anything any more, and a thread waits that must not wait for ever. The code flow is the computation.",
+    };
     /// Events cannot be seen as atomic, or the tasks of an event as run one after the other.
     pub const NOT_ATOMIC: &'static Self = &Self {
         id: "not-atomic",
@@ -101,12 +109,13 @@ impl Rule {
     };
 
     /// The rules of the house, in the order in which reports list them.
-    pub const ALL: [&'static Self; 9] = [
+    pub const ALL: [&'static Self; 10] = [
         Self::NOT_ROBUST,
         Self::PROPERTY_VIOLATED,
         Self::MISSING_FENCE,
         Self::REDUNDANT_FENCE,
         Self::TRIANGULAR_RACE,
+        Self::HANG,
         Self::NOT_ATOMIC,
         Self::UNREACHED,
         Self::DOUBTFUL,

@@ -1,4 +1,4 @@
-//! Questions about a program as it is: robustness, races, properties.
+//! Questions about a program as it is: robustness, hangs, races, properties.
 
 use super::{Answer, Asked, Questions, states};
 use crate::cli::Exit;
@@ -24,6 +24,8 @@ enum Question {
     Concurrency,
     /// No triangular race.
     RaceFree,
+    /// No stuck state under a model.
+    Free(Model),
     /// A target is not reached under a model; what an `exists` asks for is no failure in any case.
     Property(Model, Target),
     /// What the program states and nobody can ask.
@@ -61,6 +63,7 @@ impl Verdicts {
                 Ask::Robustness => asked.push(Question::Robustness(model)),
                 Ask::Concurrency => asked.push(Question::Concurrency),
                 Ask::Races => asked.push(Question::RaceFree),
+                Ask::Hangs => asked.push(Question::Free(model)),
                 Ask::Properties => {
                     let options = PropertyOptions { only: arguments.only.clone(), ..PropertyOptions::new(model) };
                     let properties = Properties::new(loaded.about(), options)?;
@@ -78,6 +81,8 @@ impl Verdicts {
         let is_robustness = |question: &Question| matches!(question, Question::Robustness(_) | Question::Concurrency);
         let words = if asked.iter().all(|question| *question == Question::RaceFree) {
             ("race-free", "triangular-race")
+        } else if asked.iter().all(|question| matches!(question, Question::Free(_))) {
+            ("free", "stuck")
         } else if asked.iter().all(is_robustness) {
             ("robust", "not-robust")
         } else {
@@ -142,6 +147,8 @@ impl Asked for Verdicts {
             Evidence::NotConcurrencyRobust(..) => (Question::Concurrency, false),
             Evidence::RaceFree(..) => (Question::RaceFree, true),
             Evidence::Race(..) => (Question::RaceFree, false),
+            Evidence::Free(_, certificate) => (Question::Free(certificate.model), true),
+            Evidence::Stuck(_, witness) => (Question::Free(witness.model), false),
             Evidence::PropertyWitness(_, witness) => return self.take_property(witness.model, witness.target, true),
             Evidence::Property(..) => {
                 let Some(facts) = &accepted.properties else { return Ok(()) };

@@ -1,0 +1,136 @@
+//! Any number of copies: instances with few copies, and copies counted up to k.
+
+use super::decide::{Answered, Asking, Explored};
+use super::{Method, Verdict, Why};
+use palisade_exploration::buffered::Order;
+use palisade_exploration::instrumented::Fault;
+use palisade_model::limits::{Halt, StopReason};
+use palisade_model::program::{Copies, Program};
+use palisade_semantics::{Instance, Model};
+
+/// The most copies of a replicated thread in an instance that is explored.
+const MOST_COPIES: u64 = 5;
+
+/// Up to so many are copies counted.
+const MOST_COUNTED: u64 = 2;
+
+/// Configurations of one exploration in the first round, and by how much each round multiplies them.
+const FIRST: u64 = 4_000;
+const GROWTH: u64 = 8;
+
+/// How many rounds have a bound. The last of them explores up to two million configurations.
+const ROUNDS: u32 = 4;
+
+/// Looks for a stuck instance and for a proof for all of them, in turns with growing budgets.
+pub(super) fn any_number(asking: &mut Asking<'_>) -> Result<Answered, Halt<Fault>> {
+    let mut instances: Vec<Instance> = instances(asking.program);
+    let mut counted: Vec<u64> = (0..=MOST_COUNTED).collect();
+    let mut last = Why::Stopped(StopReason::Budget);
+    for round in 0..ROUNDS {
+        let nodes = Some(FIRST * GROWTH.pow(round));
+        let mut later = Vec::new();
+        for instance in instances {
+            match explore_instance(asking, &instance, nodes)? {
+                Some(Explored::Stuck(stuck)) => return Ok((Verdict::Stuck(stuck), Vec::new())),
+                Some(Explored::Open(Why::Stopped(_))) => later.push(instance),
+                _ => {}
+            }
+        }
+        instances = later;
+        let mut larger = Vec::new();
+        for most in counted {
+            asking.by = Method::Counts(most);
+            match prove(asking, most, nodes)? {
+                Proving::Shown(answered) => return Ok(answered),
+                Proving::Open(Why::Stopped(_)) => larger.push(most),
+                Proving::Open(why) => last = why,
+            }
+        }
+        counted = larger;
+        if instances.is_empty() && counted.is_empty() {
+            break;
+        }
+    }
+    Ok((Verdict::Unknown(last), Vec::new()))
+}
+
+/// The instances with up to so many copies of each replicated thread, each number by itself; fewer copies first.
+fn instances(program: &Program) -> Vec<Instance> {
+    let mut all: Vec<Vec<u64>> = vec![Vec::new()];
+    for thread in &program.threads {
+        let counts = match thread.copies {
+            Copies::Exactly(count) => count..=count,
+            Copies::Any => 0..=MOST_COPIES,
+        };
+        all = all
+            .iter()
+            .flat_map(|counts_before| counts.clone().map(|count| [&counts_before[..], &[count]].concat()))
+            .collect();
+    }
+    all.sort_by_key(|counts| counts.iter().sum::<u64>());
+    all.into_iter().map(Instance::new).collect()
+}
+
+/// One instance; nothing where values grow in it, which no smaller budget mends.
+fn explore_instance<'p>(
+    asking: &mut Asking<'_>,
+    instance: &Instance,
+    nodes: Option<u64>,
+) -> Result<Option<Explored<'p>>, Halt<Fault>> {
+    let mut fixed = asking.program.clone();
+    for (thread, count) in fixed.threads.iter_mut().zip(instance.counts()) {
+        thread.copies = Copies::Exactly(*count);
+    }
+    let mut orders = vec![Order::Sc];
+    orders.extend(Some(Order::from(asking.options.model)).filter(|order| *order != Order::Sc));
+    let mut open = None;
+    for order in orders {
+        let capacity = asking.options.buffer.min(4);
+        asking.by = if order == Order::Sc { Method::Sc } else { Method::Buffers };
+        let shape = asking.shape(order, capacity, 0);
+        match asking.explore(&fixed, Some(instance), shape, nodes) {
+            Ok(Explored::Stuck(stuck)) => return Ok(Some(Explored::Stuck(stuck))),
+            Ok(Explored::Open(why)) => open = Some(Explored::Open(why)),
+            Ok(Explored::Free(_)) => {}
+            Err(Halt::Fault(fault)) if fault.is_growth() => return Ok(None),
+            Err(halt) => return Err(halt),
+        }
+    }
+    Ok(open)
+}
+
+/// How an attempt to prove ended.
+enum Proving {
+    Shown(Answered),
+    Open(Why),
+}
+
+/// Copies counted up to a number: with buffers, or interleavings of a robust program.
+fn prove(asking: &mut Asking<'_>, most: u64, nodes: Option<u64>) -> Result<Proving, Halt<Fault>> {
+    let program = asking.program;
+    let model = asking.options.model;
+    let counts = |asking: &mut Asking<'_>, order: Order| {
+        let shape = asking.shape(order, asking.options.buffer.min(4), most);
+        match asking.explore(program, None, shape, nodes) {
+            Err(Halt::Fault(fault)) if fault.is_growth() => Ok(Explored::Open(Why::Grows(fault.describe(program)))),
+            explored => explored,
+        }
+    };
+    let sc = match counts(asking, Order::Sc)? {
+        Explored::Free(sc) => sc,
+        Explored::Open(why) => return Ok(Proving::Open(why)),
+        Explored::Stuck(_) => unreachable!("an exploration of no instance shows no computation"),
+    };
+    if model == Model::Sc {
+        return Ok(Proving::Shown(asking.free(sc, None)?));
+    }
+    let why = match counts(asking, model.into())? {
+        Explored::Free(found) => return Ok(Proving::Shown(asking.free(found, None)?)),
+        Explored::Open(why) => why,
+        Explored::Stuck(_) => unreachable!("an exploration of no instance shows no computation"),
+    };
+    match asking.robust(nodes)? {
+        Some(robust) => Ok(Proving::Shown(asking.free(sc, Some(robust))?)),
+        None => Ok(Proving::Open(why)),
+    }
+}

@@ -1,0 +1,136 @@
+//! Hangs: is there a stuck state, in which nobody goes on and somebody waits who must not?
+//!
+//! | method | what it explores | what it shows |
+//! |---|---|---|
+//! | `sc` | interleavings | the answer under SC; a stuck state of SC is one under every model |
+//! | `buffers` | store buffers of 2, 4, 8, … stores | a stuck state in any case; none, if no store ever has to wait for room |
+//! | `sc-robust` | robustness | a robust program has the stuck states of SC |
+//! | `counts` | copies of replicated threads counted up to k = 0, 1, 2, more of them together | none for any number of copies, under SC or with buffers |
+//!
+//! *A robust program has the same stuck states under TSO (PSO) as under SC.* A stuck state ends a computation with empty buffers. An interleaving with the
+//! same trace executes the same events with the same values, so registers and places agree; the last write of each address is in the trace, so memory
+//! agrees. To be stuck is a property of memory and local states. ∎
+//!
+//! Everything here may be wrong without a wrong verdict: each answer carries evidence that `palisade-verify` checks.
+
+mod any_number;
+mod decide;
+mod replay;
+
+pub use decide::hangs;
+pub use replay::{Stuck, Waiter};
+
+use palisade_evidence::FreeCertificate;
+use palisade_model::limits::{Limits, StopReason};
+use palisade_model::program::ThreadId;
+use palisade_semantics::Model;
+
+/// How to look for stuck states.
+#[derive(Clone, Debug)]
+pub struct HangOptions {
+    /// The memory model.
+    pub model: Model,
+    /// Distinct values of a register or an address admitted in a program without a domain.
+    pub values: usize,
+    /// The most stores in a buffer.
+    pub buffer: usize,
+    /// Time, memory, interruption.
+    pub limits: Limits,
+}
+
+impl HangOptions {
+    /// Under a model, with the usual bounds.
+    pub fn new(model: Model) -> Self {
+        Self {
+            model,
+            values: crate::robustness::DEFAULT_VALUES,
+            buffer: crate::properties::DEFAULT_BUFFER,
+            limits: Limits::none(),
+        }
+    }
+}
+
+/// What has answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// Interleavings.
+    Sc,
+    /// Store buffers.
+    Buffers,
+    /// Robustness, and interleavings.
+    ScRobust,
+    /// Copies counted up to so many.
+    Counts(u64),
+}
+
+impl Method {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sc => "sc",
+            Self::Buffers => "buffers",
+            Self::ScRobust => "sc-robust",
+            Self::Counts(_) => "counts",
+        }
+    }
+}
+
+/// Why there is no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// A limit was reached.
+    Stopped(StopReason),
+    /// Stores had to wait in buffers with room for so many, and the program is not known to be robust.
+    BuffersLonger(usize),
+    /// Copies counted up to so many may hang, and no instance with few copies does.
+    CountsTooFew(u64),
+    /// With ever more copies values grow: in words.
+    Grows(String),
+    /// A copy rests inside a locked section for ever, while stores wait in buffers.
+    LockedForEver,
+    /// The computation could not be followed in the program.
+    NotReplayed,
+}
+
+impl Why {
+    /// The reason in words.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Stopped(reason) => reason.to_string(),
+            Self::BuffersLonger(room) => {
+                format!("stores wait in buffers with room for {room}, and the program is not known to be robust")
+            }
+            Self::CountsTooFew(most) => format!(
+                "no instance with few copies is stuck, and counting copies up to {most} does not show that none is: fixed numbers have an answer"
+            ),
+            Self::Grows(what) => format!("{what}: a domain, or fixed numbers of copies, have an answer"),
+            Self::LockedForEver => "a copy rests inside a locked section while stores wait in buffers".to_owned(),
+            Self::NotReplayed => "a computation that was found cannot be followed".to_owned(),
+        }
+    }
+}
+
+/// An answer.
+#[derive(Clone, Debug)]
+pub enum Verdict {
+    /// There is no stuck state.
+    Free(Box<FreeCertificate>),
+    /// There is one.
+    Stuck(Box<Stuck>),
+    /// Nobody knows.
+    Unknown(Why),
+}
+
+/// What is found.
+#[derive(Clone, Debug)]
+pub struct Hangs {
+    /// The answer.
+    pub verdict: Verdict,
+    /// What has answered, or was asked last.
+    pub by: Method,
+    /// Configurations explored.
+    pub states: usize,
+    /// Where there is no stuck state: threads that neither end nor wait. While one of their copies runs, nobody is stuck, so hangs of others are not
+    /// seen.
+    pub never_resting: Vec<ThreadId>,
+}

@@ -1,0 +1,268 @@
+//! A run to a stuck state as a computation of the program, and who waits there for what.
+
+use palisade_evidence::StuckWitness;
+use palisade_exploration::hangs::{Act, Search, Step as Move};
+use palisade_model::program::{Action, Expression, InstructionId, Program, Value};
+use palisade_semantics::{CopyId, Effect, Event, Instance, Machine, Model, State, Step, StepKind};
+use palisade_verify::check_stuck;
+use std::collections::{BTreeSet, VecDeque};
+
+/// A computation to a stuck state.
+#[derive(Clone, Debug)]
+pub struct Stuck {
+    /// The memory model.
+    pub model: Model,
+    /// How many copies of each thread run.
+    pub instance: Instance,
+    /// All copies, as the states list them.
+    pub copies: Vec<CopyId>,
+    /// The steps with their effects.
+    pub events: Vec<Event>,
+    /// The initial state and the one after each step.
+    pub states: Vec<State>,
+    /// The copies that have not ended.
+    pub waiters: Vec<Waiter>,
+    /// Whether no store waits in a buffer while another step touches memory, so that the computation is one of SC.
+    pub is_interleaving: bool,
+}
+
+/// A copy that waits in a stuck state.
+#[derive(Clone, Debug)]
+pub struct Waiter {
+    /// The copy.
+    pub copy: CopyId,
+    /// The instruction at which it waits: the first one that reads memory, or its only one.
+    pub instruction: InstructionId,
+    /// What it looks at while it waits, with what memory holds there.
+    pub looks_at: Vec<(Value, Value)>,
+    /// An address, and a value there that would let it go on; nothing where no single one is known.
+    pub released_by: Option<(Value, Value)>,
+    /// Whether another copy holds the lock that it needs.
+    pub is_locked_out: bool,
+}
+
+impl Stuck {
+    /// The computation as evidence.
+    pub fn witness(&self) -> StuckWitness {
+        StuckWitness {
+            model: self.model,
+            instance: self.instance.clone(),
+            steps: self.events.iter().map(|event| event.step).collect(),
+        }
+    }
+}
+
+/// The most copies of an instance that is followed.
+const MOST_COPIES: u64 = 10_000;
+
+/// The computation of a program that a run to a stuck state becomes; nothing when it cannot be followed.
+pub(super) fn follow(program: &Program, search: &mut Search<'_>, instance: &Instance, model: Model) -> Option<Stuck> {
+    if instance.total() > MOST_COPIES {
+        return None;
+    }
+    let machine = Machine::new(program, instance, model).waiting();
+    let (first, moves) = search.run()?;
+    let places = beginnings(search, &machine, &first.tokens)?;
+    let state = machine.initial_state();
+    let mut following = Following { search, machine, places, states: vec![state], events: Vec::new() };
+    for position in 0..following.places.len() {
+        following.settle(position)?;
+    }
+    for step in &moves {
+        following.take_move(step)?;
+    }
+    let Following { search, machine, places, states, events } = following;
+    let waiters = waiters(search, &machine, &places, states.last()?)?;
+    let copies = machine.copies().to_vec();
+    let is_interleaving = states.iter().zip(&events).all(|(state, Event { step, .. })| {
+        let is_local = |id| program.thread(step.copy.thread).instruction(id).action.is_local();
+        state.buffers_are_empty() || step.kind.is_flush() || step.kind.instruction().is_some_and(is_local)
+    });
+    let stuck = Stuck { model, instance: instance.clone(), copies, events, states, waiters, is_interleaving };
+    check_stuck(program, &stuck.witness()).ok().map(|()| stuck)
+}
+
+/// The place in which each copy begins.
+fn beginnings(search: &Search<'_>, machine: &Machine<'_>, tokens: &[(u32, u64)]) -> Option<Vec<Option<u32>>> {
+    let mut places = vec![None; machine.copies().len()];
+    let mut next: Vec<usize> = Vec::new();
+    for (place, count) in tokens {
+        let thread = search.system.local(*place).thread;
+        next.resize(next.len().max(thread.index() + 1), 0);
+        let first = machine.positions(thread).start + next[thread.index()];
+        let count = usize::try_from(*count).ok()?;
+        places.get_mut(first..first + count)?.fill(Some(*place));
+        next[thread.index()] += count;
+    }
+    Some(places)
+}
+
+struct Following<'s, 'x, 'p> {
+    search: &'s mut Search<'x>,
+    machine: Machine<'p>,
+    /// Where each copy is; nothing when it has ended.
+    places: Vec<Option<u32>>,
+    states: Vec<State>,
+    events: Vec<Event>,
+}
+
+impl Following<'_, '_, '_> {
+    fn state(&self) -> &State {
+        &self.states[self.states.len() - 1]
+    }
+
+    fn take_move(&mut self, step: &Move) -> Option<()> {
+        let position = self.places.iter().position(|place| *place == Some(step.from))?;
+        match step.act {
+            Act::Flush(address) => self.flush(position, address)?,
+            Act::Execute(instruction) => self.execute(position, instruction)?,
+            Act::Store(instruction) => {
+                self.execute(position, instruction)?;
+                if let Some(Event { effect: Effect::Issue { address, .. }, .. }) = self.events.last().copied() {
+                    self.flush(position, address)?;
+                }
+            }
+        }
+        self.places[position] = step.to;
+        self.settle(position)
+    }
+
+    fn flush(&mut self, position: usize, address: Value) -> Option<()> {
+        let kind = if self.machine.model() == Model::Pso { StepKind::FlushAddress(address) } else { StepKind::Flush };
+        self.take(position, kind)
+    }
+
+    /// Executes an instruction with whatever choice leads to where the copy goes; local ones alone choose.
+    fn execute(&mut self, position: usize, instruction: InstructionId) -> Option<()> {
+        self.take(position, StepKind::Execute { instruction, chosen: None })
+    }
+
+    fn take(&mut self, position: usize, kind: StepKind) -> Option<()> {
+        let step = Step { copy: self.machine.copies()[position], kind };
+        let event = self.machine.event(self.state(), step).ok()?;
+        let next = self.machine.successor(self.state(), &event);
+        self.states.push(next);
+        self.events.push(event);
+        Some(())
+    }
+
+    /// Takes the local steps of a copy to its place, as few as can be.
+    fn settle(&mut self, position: usize) -> Option<()> {
+        let mut found: Vec<(usize, Option<Event>)> = vec![(0, None)];
+        let mut open = VecDeque::from([(0, self.state().clone())]);
+        let mut seen = BTreeSet::new();
+        let mut events = Vec::new();
+        while let Some((number, state)) = open.pop_front() {
+            let own = &state.threads()[position];
+            if !seen.insert((own.label, own.registers.to_vec())) {
+                continue;
+            }
+            if self.is_there(&state, position) {
+                let (mut steps, mut node) = (Vec::new(), found[number]);
+                while let (before, Some(event)) = node {
+                    steps.push(event);
+                    node = found[before];
+                }
+                for event in steps.into_iter().rev() {
+                    let next = self.machine.successor(self.state(), &event);
+                    self.states.push(next);
+                    self.events.push(event);
+                }
+                return Some(());
+            }
+            events.clear();
+            self.machine.events(&state, position, &mut events).ok()?;
+            for event in &events {
+                let action = |id| &self.machine.thread(position).instruction(id).action;
+                if event.step.kind.instruction().is_some_and(|id| self.search.system.is_local(action(id))) {
+                    found.push((number, Some(*event)));
+                    open.push_back((found.len() - 1, self.machine.successor(&state, event)));
+                }
+            }
+        }
+        None
+    }
+
+    /// Whether a copy stands where it is to be.
+    fn is_there(&self, state: &State, position: usize) -> bool {
+        let own = &state.threads()[position];
+        let label = own.label.filter(|_| !self.machine.has_ended(state, position));
+        let thread = self.machine.copies()[position].thread;
+        match self.places[position] {
+            None => label.is_none(),
+            Some(place) => self.search.system.is_at(place, thread, label, &own.registers),
+        }
+    }
+}
+
+/// The copies that wait, each with what it waits for.
+fn waiters(
+    search: &mut Search<'_>,
+    machine: &Machine<'_>,
+    places: &[Option<u32>],
+    state: &State,
+) -> Option<Vec<Waiter>> {
+    let control = search.stuck()?.control;
+    let mut waiters = Vec::new();
+    for (position, place) in places.iter().enumerate() {
+        let Some(place) = *place else { continue };
+        let looks = search.system.looks_at(control, place).ok()?;
+        let mut addresses: Vec<Value> = looks.iter().map(|(_, address)| *address).collect();
+        addresses.sort_unstable();
+        addresses.dedup();
+        let candidates = candidates(machine.program());
+        let released_by = addresses.iter().find_map(|address| {
+            let mut values = candidates.iter();
+            values
+                .find(|value| search.system.goes_on_with(control, place, *address, **value))
+                .map(|value| (*address, *value))
+        });
+        let local = search.system.local(place);
+        let standing = machine.instructions_at(state, position).first().copied();
+        waiters.push(Waiter {
+            copy: machine.copies()[position],
+            instruction: looks.first().map(|(id, _)| *id).or(standing)?,
+            looks_at: addresses.into_iter().map(|address| (address, state.memory(address))).collect(),
+            released_by,
+            is_locked_out: control.locked && !local.holding,
+        });
+    }
+    Some(waiters)
+}
+
+/// Values that may let a copy go on: those of a small domain, or those that the text names, and their neighbours.
+fn candidates(program: &Program) -> Vec<Value> {
+    const MOST: u128 = 64;
+    if let Some(domain) = program.domain.filter(|domain| domain.size() <= MOST) {
+        return domain.values().collect();
+    }
+    let mut values: BTreeSet<Value> = BTreeSet::from([0, 1]);
+    for instruction in program.threads.iter().flat_map(|thread| &thread.instructions) {
+        if let Action::Assume(_) | Action::Store { .. } | Action::Cas { .. } | Action::Rmw { .. } = instruction.action {
+            for expression in instruction.expressions() {
+                constants(expression, &mut values);
+            }
+        }
+    }
+    for value in values.clone() {
+        values.extend([value.saturating_add(1), value.saturating_sub(1)]);
+    }
+    let is_of_domain = |value: &Value| program.domain.is_none_or(|domain| domain.contains(*value));
+    let mut values: Vec<Value> = values.into_iter().filter(is_of_domain).collect();
+    values.sort_by_key(|value| (*value < 0, value.unsigned_abs()));
+    values.truncate(MOST as usize);
+    values
+}
+
+/// Adds the constants of an expression.
+fn constants(expression: &Expression, found: &mut BTreeSet<Value>) {
+    match expression {
+        Expression::Constant(value) => drop(found.insert(*value)),
+        Expression::Unary(_, operand) => constants(operand, found),
+        Expression::Binary(_, left, right) => {
+            constants(left, found);
+            constants(right, found);
+        }
+        _ => {}
+    }
+}

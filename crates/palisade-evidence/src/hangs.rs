@@ -1,0 +1,70 @@
+//! Evidence about who waits for ever: that a program has no stuck state under a memory model, and that it has one.
+//!
+//! A state is *stuck* when all buffers are empty, every copy has ended, sleeps, or waits, and one of those that sleep or wait must not do so for ever.
+//! A copy *waits* when alone, while memory stays as it is, it neither ends, nor stores, changes memory, sleeps, wakes others, or comes to an `assume` that
+//! stops it, on any way. CERTIFICATE.md has the definitions in full.
+
+use super::program::RobustCertificate;
+use super::property::{BufferConfiguration, BufferedLocal};
+use super::pso::PsoCertificate;
+use palisade_model::program::{InstructionId, RegisterId, Value};
+use palisade_semantics::{Instance, Model, Step};
+
+/// Why a program has no stuck state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FreeCertificate {
+    /// The memory model.
+    pub model: Model,
+    /// Why interleavings are enough; nothing where the set has store buffers, or the model is SC.
+    pub robust: Option<WhyRobust>,
+    /// A closed set of configurations, none of which is stuck.
+    pub set: WaitingSet,
+}
+
+/// Why interleavings are enough.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WhyRobust {
+    /// The program is robust against TSO.
+    Tso(Box<RobustCertificate>),
+    /// The program is robust against PSO.
+    Pso(Box<PsoCertificate>),
+}
+
+/// A set of configurations that holds the initial ones and is closed under all steps.
+///
+/// Copies of threads with a fixed number are counted exactly. Those of replicated threads are counted up to [`most`](Self::most);
+/// [`Tokens::Omega`](crate::Tokens::Omega) stands for any larger number. Copies that have not moved are not counted: there are as many as one likes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WaitingSet {
+    /// For each thread and each of its labels, the registers (ascending) whose values may matter from there on.
+    pub live: Vec<Vec<Vec<RegisterId>>>,
+    /// Up to which number copies of replicated threads are counted.
+    pub most: u64,
+    /// The local states that configurations refer to.
+    pub locals: Vec<WaitingLocal>,
+    /// The memories that configurations refer to: ascending addresses with their values. Addresses left out hold their initial value.
+    pub memories: Vec<Vec<(Value, Value)>>,
+    /// The configurations. Copies that have ended and have nothing in their buffers are left out.
+    pub configurations: Vec<BufferConfiguration>,
+}
+
+/// A state of one copy.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct WaitingLocal {
+    /// The state, after local instructions have been executed; without a label at its end. Where local instructions go round without a way out, any label of
+    /// theirs.
+    pub local: BufferedLocal,
+    /// The instruction by which it sleeps, at whose label it stands.
+    pub asleep: Option<InstructionId>,
+}
+
+/// A computation to a stuck state.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StuckWitness {
+    /// The memory model.
+    pub model: Model,
+    /// How many copies of each thread run: as many as the program says where it says so.
+    pub instance: Instance,
+    /// The computation, on a machine on which what waits does wait, and who sleeps does sleep.
+    pub steps: Vec<Step>,
+}

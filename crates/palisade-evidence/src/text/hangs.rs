@@ -1,0 +1,120 @@
+//! Evidence about who waits for ever as text.
+
+use super::MalformedEvidence;
+use super::field::{bit, id, number, truth};
+use super::property::ModelText;
+use super::pso::PsoCertificateText;
+use super::strict::{Object, present};
+use super::witness::{StepText, counted_instance, step_in, step_out};
+use crate::{
+    BufferConfiguration, BufferEntry, BufferedLocal, FreeCertificate, RobustCertificate, StuckWitness, WaitingLocal,
+    WaitingSet, WhyRobust,
+};
+use palisade_model::program::{InstructionId, LabelId, RegisterId, ThreadId, Value};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// The certificate as it is written (with `RobustOut` for `R`) and read (with `RobustIn`).
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields, bound(deserialize = "R: Deserialize<'de>"))]
+pub(super) struct FreeText<R> {
+    model: ModelText,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    robust: Option<Object<R>>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    pso: Option<Object<PsoCertificateText>>,
+    live: Vec<Vec<Vec<u32>>>,
+    most: u64,
+    locals: Vec<WaitingLocal>,
+    memories: Vec<Vec<(Value, Value)>>,
+    configurations: Vec<BufferConfiguration>,
+}
+
+/// The computation as it is written and read.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct StuckText {
+    model: ModelText,
+    /// How many copies of each thread run.
+    instance: Vec<u64>,
+    steps: Vec<StepText>,
+}
+
+/// `[thread, label or null, registers, holding, buffer, instruction or null]`.
+type LocalText = (u32, Option<u32>, Vec<Value>, u8, Vec<BufferEntry>, Option<u32>);
+
+impl Serialize for WaitingLocal {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let BufferedLocal { thread, label, registers, holding, buffer } = self.local.clone();
+        let label = label.map(|label| number(label.index()));
+        let asleep = self.asleep.map(|instruction| number(instruction.index()));
+        let text: LocalText = (number(thread.index()), label, registers, bit(holding), buffer, asleep);
+        text.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for WaitingLocal {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let (thread, label, registers, holding, buffer, asleep): LocalText = Deserialize::deserialize(deserializer)?;
+        let local = BufferedLocal {
+            thread: id(ThreadId::from_index, thread),
+            label: label.map(|label| id(LabelId::from_index, label)),
+            registers,
+            holding: truth(holding)?,
+            buffer,
+        };
+        Ok(Self { local, asleep: asleep.map(|instruction| id(InstructionId::from_index, instruction)) })
+    }
+}
+
+impl<'a, R: From<&'a RobustCertificate>> From<&'a FreeCertificate> for FreeText<R> {
+    fn from(certificate: &'a FreeCertificate) -> Self {
+        let FreeCertificate { model, robust, set } = certificate;
+        let numbers = |registers: &Vec<RegisterId>| registers.iter().map(|it| number(it.index())).collect();
+        let (robust, pso) = match robust {
+            Some(WhyRobust::Tso(certificate)) => (Some(Object(R::from(certificate))), None),
+            Some(WhyRobust::Pso(certificate)) => (None, Some(Object(certificate.as_ref().into()))),
+            None => (None, None),
+        };
+        let WaitingSet { live, most, locals, memories, configurations } = set.clone();
+        let live = live.iter().map(|labels| labels.iter().map(numbers).collect()).collect();
+        Self { model: ModelText(*model), robust, pso, live, most, locals, memories, configurations }
+    }
+}
+
+impl<R: Into<RobustCertificate>> TryFrom<FreeText<R>> for FreeCertificate {
+    type Error = MalformedEvidence;
+
+    fn try_from(text: FreeText<R>) -> Result<Self, MalformedEvidence> {
+        let FreeText { model, robust, pso, live, most, locals, memories, configurations } = text;
+        let registers = |numbers: Vec<u32>| numbers.into_iter().map(|it| id(RegisterId::from_index, it)).collect();
+        let live = live.into_iter().map(|labels| labels.into_iter().map(registers).collect()).collect();
+        let robust = match (robust, pso) {
+            (None, None) => None,
+            (Some(Object(robust)), None) => Some(WhyRobust::Tso(Box::new(robust.into()))),
+            (None, Some(Object(pso))) => Some(WhyRobust::Pso(Box::new(pso.into()))),
+            (Some(_), Some(_)) => return Err(MalformedEvidence::new("robustness against TSO and PSO at once")),
+        };
+        Ok(Self { model: model.0, robust, set: WaitingSet { live, most, locals, memories, configurations } })
+    }
+}
+
+impl From<&StuckWitness> for StuckText {
+    fn from(witness: &StuckWitness) -> Self {
+        Self {
+            model: ModelText(witness.model),
+            instance: witness.instance.counts().to_vec(),
+            steps: witness.steps.iter().map(|step| step_out(&witness.instance, step)).collect(),
+        }
+    }
+}
+
+impl TryFrom<StuckText> for StuckWitness {
+    type Error = MalformedEvidence;
+
+    fn try_from(text: StuckText) -> Result<Self, MalformedEvidence> {
+        let instance = counted_instance(text.instance)?;
+        let steps = text.steps.into_iter().map(|step| step_in(&instance, &step));
+        let steps = steps.collect::<Result<_, MalformedEvidence>>()?;
+        Ok(Self { model: text.model.0, instance, steps })
+    }
+}

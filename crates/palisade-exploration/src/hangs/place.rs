@@ -1,0 +1,128 @@
+//! Where copies of threads can be: settled local states.
+
+use crate::instrumented::Fault;
+use crate::instrumented::system::Locals;
+use palisade_model::program::{Action, InstructionId, LabelId, ThreadId, Value};
+use rustc_hash::FxHashMap;
+
+/// A local state of a copy: settled, so that an instruction that is not local stands at its label; one of a loop of local instructions without a way out; or the end.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Local {
+    /// The thread.
+    pub thread: ThreadId,
+    /// Where it is; nothing at its end.
+    pub label: Option<LabelId>,
+    /// Its registers, dead ones 0.
+    pub registers: Box<[Value]>,
+    /// Whether its locked section is open.
+    pub holding: bool,
+    /// The instruction by which it sleeps, at whose label it stands.
+    pub asleep: Option<InstructionId>,
+}
+
+/// A local state with a store buffer, both by number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Place {
+    /// The local state.
+    pub local: u32,
+    /// The buffer.
+    pub buffer: u32,
+}
+
+/// Where a copy settles.
+#[derive(Debug, Default)]
+pub(super) struct Settled {
+    /// The local states.
+    pub(super) locals: Vec<Local>,
+    /// Whether it may come to an `assume` that stops it: then there is no run.
+    pub(super) may_die: bool,
+}
+
+/// A point of the local graph of one thread: where it stands with which registers.
+type Point = (LabelId, Box<[Value]>);
+
+/// The local states behind an instruction, or behind the start of a thread.
+pub(super) fn settle(
+    locals: &mut Locals<'_>,
+    thread: ThreadId,
+    cause: InstructionId,
+    start: Point,
+    holding: bool,
+) -> Result<Settled, Fault> {
+    let mut settled = Settled::default();
+    let mut points: Vec<(InstructionId, Point)> = Vec::new();
+    let mut numbers: FxHashMap<Point, usize> = FxHashMap::default();
+    // From where each point is reached, and the points from which a copy goes on otherwise than among local instructions for ever.
+    let mut before: Vec<Vec<usize>> = Vec::new();
+    let mut leaving: Vec<usize> = Vec::new();
+    let mut steps = 0;
+    let mut open = vec![(None, cause, start)];
+    while let Some((from, cause, (label, mut registers))) = open.pop() {
+        locals.count_step(thread, cause, &mut steps)?;
+        locals.liveness[thread.index()].forget_dead(label, &mut registers);
+        let point = (label, registers);
+        if let Some(known) = numbers.get(&point) {
+            before[*known].extend(from);
+            continue;
+        }
+        // Under a growth that is a fault everything else is admitted.
+        locals.admit_registers(thread, cause, label, &point.1)?;
+        let number = points.len();
+        numbers.insert(point.clone(), number);
+        before.push(from.into_iter().collect());
+        let (mut touches_memory, mut goes_on) = (false, false);
+        let instructions = locals.instructions_at(thread, label).to_vec();
+        for id in &instructions {
+            let instruction = locals.program.thread(thread).instruction(*id);
+            if instruction.action == Action::Fail {
+                goes_on = true;
+                leaving.push(number);
+                settled.locals.push(ended(locals, thread, holding));
+            } else if !locals.is_local(&instruction.action) {
+                touches_memory = true;
+            } else {
+                for after in locals.local_successors(thread, *id, &point.1)? {
+                    goes_on = true;
+                    open.push((Some(number), *id, (instruction.target, after)));
+                }
+            }
+        }
+        if instructions.is_empty() {
+            leaving.push(number);
+            settled.locals.push(ended(locals, thread, holding));
+        } else if touches_memory {
+            leaving.push(number);
+            settled.locals.push(Local {
+                thread,
+                label: Some(label),
+                registers: point.1.clone(),
+                holding,
+                asleep: None,
+            });
+        } else if !goes_on {
+            leaving.push(number);
+            settled.may_die = true;
+        }
+        points.push((cause, point));
+    }
+    let mut leaves = vec![false; points.len()];
+    while let Some(number) = leaving.pop() {
+        if !std::mem::replace(&mut leaves[number], true) {
+            leaving.extend(&before[number]);
+        }
+    }
+    // Of what stays among local instructions the least stands for all.
+    let circling = points.into_iter().map(|(_, point)| point).zip(leaves).filter(|(_, leaves)| !leaves);
+    if let Some(((label, registers), _)) = circling.min() {
+        settled.locals.push(Local { thread, label: Some(label), registers, holding, asleep: None });
+    }
+    settled.locals.sort_unstable_by(|one, other| (one.label, &one.registers).cmp(&(other.label, &other.registers)));
+    settled.locals.dedup();
+    Ok(settled)
+}
+
+/// The end of a thread.
+fn ended(locals: &Locals<'_>, thread: ThreadId, holding: bool) -> Local {
+    let registers = vec![0; locals.program.thread(thread).registers.len()].into_boxed_slice();
+    Local { thread, label: None, registers, holding, asleep: None }
+}

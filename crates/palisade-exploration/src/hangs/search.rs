@@ -1,0 +1,305 @@
+//! One exploration, breadth first, until a stuck state is found.
+
+use super::system::{Act, Control, Shape, System};
+use super::waiting::Waiting;
+use crate::instrumented::Fault;
+use crate::lazy::{Interner, NetError};
+use palisade_model::limits::{Budget, Halt, StopReason};
+use palisade_model::program::{Copies, Program, ThreadId};
+
+/// A memory, and how many copies are in which place, ascending by place. Copies that have ended, with empty buffers, are left out.
+///
+/// Of a replicated thread, one more than [`Shape::most`] stands for any number beyond it; and copies that have not moved are not counted.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Configuration {
+    /// The memory and the lock.
+    pub control: Control,
+    /// The numbers of copies.
+    pub tokens: Box<[(u32, u64)]>,
+}
+
+/// One step of a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Step {
+    /// From where a copy goes on.
+    pub from: u32,
+    /// What it does.
+    pub act: Act,
+    /// Where it is then; nothing when it has ended.
+    pub to: Option<u32>,
+}
+
+/// What an exploration has found.
+#[derive(Debug)]
+pub struct Search<'p> {
+    /// What copies do.
+    pub system: System<'p>,
+    /// The configurations.
+    configurations: Interner<Configuration>,
+    /// How each was found: from which one, and by which step.
+    found: Vec<(u32, Option<Step>)>,
+    /// Places in which copies of replicated threads begin.
+    sources: Vec<u32>,
+    /// A stuck one.
+    stuck: Option<u32>,
+    /// Whether a copy rests inside a locked section while others wait for their buffers to drain.
+    pub has_closed_lock: bool,
+    /// Whether all was explored.
+    is_exhausted: bool,
+}
+
+impl Search<'_> {
+    /// The steps to the stuck state, and the configuration that they begin in; nothing where none was found.
+    pub fn run(&self) -> Option<(&Configuration, Vec<Step>)> {
+        let mut node = self.stuck?;
+        let mut steps = Vec::new();
+        while let (before, Some(step)) = self.found[node as usize] {
+            steps.push(step);
+            node = before;
+        }
+        steps.reverse();
+        Some((self.configurations.get(node), steps))
+    }
+
+    /// The stuck state.
+    pub fn stuck(&self) -> Option<&Configuration> {
+        self.stuck.map(|node| self.configurations.get(node))
+    }
+
+    /// Whether the set is closed for unbounded buffers, and has no stuck state.
+    pub fn is_free(&self) -> bool {
+        self.is_exhausted && self.stuck.is_none() && !self.system.overflowed && !self.has_closed_lock
+    }
+
+    /// How many configurations there are.
+    pub fn len(&self) -> usize {
+        self.configurations.len()
+    }
+
+    /// Whether there are none: an `assume` stops every run at its start.
+    pub fn is_empty(&self) -> bool {
+        self.configurations.is_empty()
+    }
+
+    /// All configurations.
+    pub fn configurations(&self) -> impl Iterator<Item = &Configuration> {
+        (0..self.configurations.len()).map(|index| self.configurations.get(u32::try_from(index).unwrap_or(u32::MAX)))
+    }
+
+    /// The threads with copies that, as far as was explored, neither end nor wait: hangs of others are seen only when they rest.
+    pub fn never_resting(&mut self) -> Result<Vec<ThreadId>, Fault> {
+        let program = self.system.program();
+        let mut rests: Vec<bool> = program.threads.iter().map(|thread| thread.copies == Copies::Exactly(0)).collect();
+        for index in 0..self.system.ends.len() {
+            rests[index] |= self.system.ends[index];
+        }
+        for node in 0..self.configurations.len() {
+            if rests.iter().all(|rests| *rests) {
+                break;
+            }
+            let Configuration { control, tokens } = self.configurations.get(u32::try_from(node).unwrap_or(u32::MAX));
+            for place in tokens.iter().map(|(place, _)| *place).chain(self.sources.iter().copied()) {
+                let thread = self.system.local(place).thread;
+                if !rests[thread.index()] {
+                    rests[thread.index()] = self.system.waiting(*control, place)? != Waiting::Active;
+                }
+            }
+        }
+        Ok(program.thread_ids().map(|(id, _)| id).filter(|id| !rests[id.index()]).collect())
+    }
+}
+
+/// Explores a program until a stuck state is found, or to the end.
+pub fn search<'p>(program: &'p Program, shape: Shape, budget: &Budget) -> Result<Search<'p>, Halt<Fault>> {
+    let mut search = Search {
+        system: System::new(program, shape, &budget.limits),
+        configurations: Interner::default(),
+        found: Vec::new(),
+        sources: Vec::new(),
+        stuck: None,
+        has_closed_lock: false,
+        is_exhausted: false,
+    };
+    search.explore(budget)?;
+    Ok(search)
+}
+
+/// Configurations between two looks at the limits.
+const BETWEEN_LOOKS: u32 = 256;
+
+impl Search<'_> {
+    fn explore(&mut self, budget: &Budget) -> Result<(), Halt<Fault>> {
+        for tokens in self.roots().map_err(NetError::halt)?.ok_or(StopReason::Budget)? {
+            self.add(Configuration { control: System::initial_control(), tokens }, 0, None);
+        }
+        let mut node: u32 = 0;
+        let mut successors = Vec::new();
+        while (node as usize) < self.configurations.len() {
+            if node.is_multiple_of(BETWEEN_LOOKS) {
+                budget.check(self.configurations.len() as u64)?;
+            }
+            let configuration = self.configurations.get(node).clone();
+            if self.is_stuck(&configuration).map_err(NetError::halt)? {
+                self.stuck = Some(node);
+                return Ok(());
+            }
+            self.successors(&configuration, &mut successors).map_err(NetError::halt)?;
+            for (successor, step) in successors.drain(..) {
+                self.add(successor, node, Some(step));
+            }
+            node += 1;
+        }
+        self.is_exhausted = true;
+        Ok(())
+    }
+
+    fn add(&mut self, configuration: Configuration, from: u32, step: Option<Step>) {
+        if self.configurations.intern(configuration).1 {
+            self.found.push((from, step));
+        }
+    }
+
+    /// The tokens of each initial configuration; nothing when there are too many.
+    fn roots(&mut self) -> Result<Option<Vec<Box<[(u32, u64)]>>>, Fault> {
+        let mut roots: Vec<Vec<(u32, u64)>> = vec![Vec::new()];
+        for (id, thread) in self.system.program().thread_ids() {
+            let (places, _) = self.system.beginnings(id)?;
+            match thread.copies {
+                Copies::Exactly(0) => {}
+                Copies::Any => self.sources.extend(places.into_iter().flatten()),
+                Copies::Exactly(copies) => {
+                    let Some(splits) = splits(copies, places.len()) else { return Ok(None) };
+                    if splits.len().saturating_mul(roots.len()) > MOST_ROOTS {
+                        return Ok(None);
+                    }
+                    let with = |root: &Vec<(u32, u64)>, split: &Vec<u64>| {
+                        let counted = places.iter().zip(split).filter(|(_, count)| **count > 0);
+                        let tokens = counted.filter_map(|(place, count)| Some(((*place)?, *count)));
+                        root.iter().copied().chain(tokens).collect()
+                    };
+                    roots = roots.iter().flat_map(|root| splits.iter().map(move |split| with(root, split))).collect();
+                }
+            }
+        }
+        let in_order = |mut tokens: Vec<(u32, u64)>| {
+            tokens.sort_unstable();
+            tokens.into_boxed_slice()
+        };
+        Ok(Some(roots.into_iter().map(in_order).collect()))
+    }
+
+    /// Whether nobody can change anything any more, and somebody waits who must not.
+    fn is_stuck(&mut self, configuration: &Configuration) -> Result<bool, Fault> {
+        let Configuration { control, tokens } = configuration;
+        let (mut waits, mut drains) = (false, false);
+        for (place, _) in tokens {
+            let holds = self.system.local(*place).holding;
+            if !self.system.buffer(*place).is_empty() {
+                // Nobody else's buffer drains while the lock is held.
+                if !control.locked || holds {
+                    return Ok(false);
+                }
+                drains = true;
+            } else if self.system.waiting(*control, *place)? == Waiting::Active {
+                return Ok(false);
+            } else {
+                waits = true;
+            }
+        }
+        // The number of copies that have not moved is ours to choose: those that wait are there, others are not.
+        for source in self.sources.clone() {
+            waits |= self.system.waiting(*control, source)? == Waiting::Waits;
+        }
+        self.has_closed_lock |= drains;
+        Ok(waits && !drains)
+    }
+
+    /// Where one step leads from a configuration.
+    fn successors(&mut self, from: &Configuration, found: &mut Vec<(Configuration, Step)>) -> Result<(), Fault> {
+        for (place, _) in &from.tokens {
+            for rest in self.without_one(&from.tokens, *place) {
+                self.steps(from.control, *place, &rest, found)?;
+            }
+        }
+        for source in self.sources.clone() {
+            self.steps(from.control, source, &from.tokens, found)?;
+        }
+        Ok(())
+    }
+
+    /// The steps of a copy in a place, beside the other copies.
+    fn steps(
+        &mut self,
+        control: Control,
+        place: u32,
+        rest: &[(u32, u64)],
+        found: &mut Vec<(Configuration, Step)>,
+    ) -> Result<(), Fault> {
+        let changes = self.system.changes(control, place)?;
+        for index in changes.start..changes.end {
+            let change = self.system.change(index);
+            let tokens = match change.to {
+                Some(to) => self.with_one(rest, to),
+                None => rest.into(),
+            };
+            let configuration = Configuration { control: change.control, tokens };
+            // Nothing happens where it goes round.
+            found.push((configuration, Step { from: place, act: change.act, to: change.to }));
+        }
+        Ok(())
+    }
+
+    /// Whether copies in a place are counted up to a number alone.
+    fn is_bounded(&self, place: u32) -> bool {
+        self.system.program().thread(self.system.local(place).thread).copies == Copies::Any
+    }
+
+    /// The tokens without one: what is one less than more may be more.
+    fn without_one(&self, tokens: &[(u32, u64)], place: u32) -> Vec<Box<[(u32, u64)]>> {
+        let most = self.system.shape().most;
+        let count = tokens.iter().find(|(own, _)| *own == place).map_or(0, |(_, count)| *count);
+        let with = |count: u64| {
+            let put = |(own, before): &(u32, u64)| match (*own == place, count) {
+                (true, 0) => None,
+                (true, count) => Some((place, count)),
+                (false, _) => Some((*own, *before)),
+            };
+            tokens.iter().filter_map(put).collect()
+        };
+        if count > most && self.is_bounded(place) { vec![with(count), with(most)] } else { vec![with(count - 1)] }
+    }
+
+    fn with_one(&self, tokens: &[(u32, u64)], place: u32) -> Box<[(u32, u64)]> {
+        let most = if self.is_bounded(place) { self.system.shape().most } else { u64::MAX - 1 };
+        let mut more = tokens.to_vec();
+        match more.binary_search_by_key(&place, |(place, _)| *place) {
+            Ok(index) => more[index].1 = (more[index].1 + 1).min(most.saturating_add(1)),
+            Err(index) => more.insert(index, (place, 1)),
+        }
+        more.into_boxed_slice()
+    }
+}
+
+/// The most initial configurations.
+const MOST_ROOTS: usize = 1 << 16;
+
+/// Every way to write `copies` as a sum of `ways` numbers, unless there are too many; none when there are no ways.
+fn splits(copies: u64, ways: usize) -> Option<Vec<Vec<u64>>> {
+    let mut partial: Vec<(Vec<u64>, u64)> = vec![(Vec::new(), copies)];
+    for way in 1..=ways {
+        let mut longer = Vec::new();
+        for (split, rest) in partial {
+            let counts = if way == ways { rest..=rest } else { 0..=rest };
+            for count in counts {
+                let mut split = split.clone();
+                split.push(count);
+                longer.push((split, rest - count));
+                if longer.len() > MOST_ROOTS {
+                    return None;
+                }
+            }
+        }
+        partial = longer;
+    }
+    Some(if ways == 0 { Vec::new() } else { partial.into_iter().map(|(split, _)| split).collect() })
+}

@@ -1,0 +1,216 @@
+//! Closed sets without a stuck configuration.
+
+use super::copies::{Control, Memory, Threads};
+use crate::CheckFailure;
+use crate::failure::reject;
+use crate::property::Buffering;
+use crate::tokens::{MOST_CHOICES, strictly_ascending};
+use hashbrown::HashSet;
+use palisade_evidence::{Tokens, WaitingSet};
+use palisade_model::program::{Copies, Program};
+
+/// A configuration: what copies share, and how many are in which state, ascending. Of a replicated thread one more than is counted stands for all larger
+/// numbers.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Configuration {
+    control: Control,
+    tokens: Vec<(u32, u64)>,
+}
+
+/// Checks that a set holds the initial configurations, is closed under all steps, and that none of it is stuck.
+pub(super) fn check_closed(program: &Program, buffering: Buffering, set: &WaitingSet) -> Result<(), CheckFailure> {
+    let mut threads = Threads::new(program, buffering, set)?;
+    if set.most > u64::from(u32::MAX) {
+        reject!(Form, "copies are counted too far");
+    }
+    let configurations = decode(&mut threads, set)?;
+    let listed: HashSet<&Configuration> = configurations.iter().collect();
+    let mut checking = Checking { threads, most: set.most, sources: Vec::new() };
+    for initial in checking.initial()? {
+        if !listed.contains(&initial) {
+            reject!(Initial, "the set lacks an initial configuration");
+        }
+    }
+    for (number, configuration) in configurations.iter().enumerate() {
+        checking.check_not_stuck(number, configuration)?;
+        for successor in checking.successors(configuration)? {
+            if !listed.contains(&successor) {
+                reject!(Inductive, "the set lacks what a step leads to from configuration {number}");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The configurations of a set, from positions in its tables.
+fn decode(threads: &mut Threads<'_>, set: &WaitingSet) -> Result<Vec<Configuration>, CheckFailure> {
+    let mut memories = Vec::with_capacity(set.memories.len());
+    for memory in &set.memories {
+        let mut memory = strictly_ascending(memory, "memory")?;
+        memory.retain(|address, value| *value != threads.program.initial_value(*address));
+        memories.push(threads.memories.number(memory));
+    }
+    let mut states = Vec::with_capacity(set.locals.len());
+    for state in &set.locals {
+        states.push(threads.admit(state)?);
+    }
+    let mut configurations = Vec::with_capacity(set.configurations.len());
+    for given in &set.configurations {
+        let Some(memory) = memories.get(given.memory as usize).copied() else {
+            reject!(Form, "there is no memory {} in the table", given.memory);
+        };
+        let mut tokens = Vec::with_capacity(given.tokens.len());
+        for (index, count) in &given.tokens {
+            let Some(state) = states.get(*index as usize).copied() else {
+                reject!(Form, "there is no local state {index} in the table");
+            };
+            let is_replicated = threads.program.thread(threads.states.get(state).local.thread).copies == Copies::Any;
+            let count = match *count {
+                Tokens::Finite(count) if count > 0 && (!is_replicated || count <= set.most) => count,
+                Tokens::Omega if is_replicated => set.most + 1,
+                _ => reject!(Form, "no copies, or too many, are in local state {index}"),
+            };
+            tokens.push((state, count));
+        }
+        tokens.sort_unstable();
+        if tokens.windows(2).any(|pair| pair[0].0 == pair[1].0) {
+            reject!(Form, "a configuration lists a local state twice");
+        }
+        configurations.push(Configuration { control: Control { memory, locked: given.locked }, tokens });
+    }
+    Ok(configurations)
+}
+
+struct Checking<'a> {
+    threads: Threads<'a>,
+    most: u64,
+    /// The states in which copies of replicated threads begin.
+    sources: Vec<u32>,
+}
+
+impl Checking<'_> {
+    /// The initial configurations: each copy of a fixed thread begins in one of the states in which it may, and no copy of a replicated one has moved.
+    fn initial(&mut self) -> Result<Vec<Configuration>, CheckFailure> {
+        let memory = self.threads.memories.number(Memory::new());
+        let mut choices: Vec<Vec<(u32, u64)>> = vec![Vec::new()];
+        for (id, thread) in self.threads.program.thread_ids() {
+            let beginnings = self.threads.beginnings(id)?;
+            match thread.copies {
+                Copies::Exactly(0) => {}
+                Copies::Any => self.sources.extend(beginnings.into_iter().flatten()),
+                Copies::Exactly(copies) => {
+                    let mut longer = Vec::new();
+                    for choice in &choices {
+                        distribute(copies, &beginnings, choice, &mut longer)?;
+                    }
+                    choices = longer;
+                }
+            }
+        }
+        let configuration = |mut tokens: Vec<(u32, u64)>| {
+            tokens.sort_unstable();
+            Configuration { control: Control { memory, locked: false }, tokens }
+        };
+        Ok(choices.into_iter().map(configuration).collect())
+    }
+
+    /// Checks that somebody goes on, or nobody waits who must not.
+    fn check_not_stuck(&mut self, number: usize, configuration: &Configuration) -> Result<(), CheckFailure> {
+        let control = configuration.control;
+        let (mut waits, mut drains) = (false, false);
+        for (state, _) in &configuration.tokens {
+            let local = &self.threads.states.get(*state).local;
+            if !local.buffer.is_empty() {
+                if !control.locked || local.holding {
+                    return Ok(());
+                }
+                drains = true;
+            } else if self.threads.waits(control, *state)? {
+                waits = true;
+            } else {
+                return Ok(());
+            }
+        }
+        // A copy that has not moved may be there, and need not.
+        for source in self.sources.clone() {
+            waits |= self.threads.waits(control, source)?;
+        }
+        if waits || drains {
+            reject!(Safe, "configuration {number} is stuck");
+        }
+        Ok(())
+    }
+
+    /// What steps lead to.
+    fn successors(&mut self, from: &Configuration) -> Result<Vec<Configuration>, CheckFailure> {
+        let mut found = Vec::new();
+        let tokens = from.tokens.iter().map(|(state, _)| (*state, true));
+        let movers: Vec<(u32, bool)> = tokens.chain(self.sources.iter().map(|source| (*source, false))).collect();
+        for (state, is_counted) in movers {
+            let rests = if is_counted { self.fewer(&from.tokens, state) } else { vec![from.tokens.clone()] };
+            for way in &self.threads.ways(from.control, state)?.all {
+                for rest in &rests {
+                    let tokens = way.to.map_or_else(|| rest.clone(), |to| self.more(rest, to));
+                    found.push(Configuration { control: way.control, tokens });
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn is_replicated(&self, state: u32) -> bool {
+        self.threads.program.thread(self.threads.states.get(state).local.thread).copies == Copies::Any
+    }
+
+    /// One copy less: any larger number less one may be as large still.
+    fn fewer(&self, tokens: &[(u32, u64)], state: u32) -> Vec<Vec<(u32, u64)>> {
+        let is_replicated = self.is_replicated(state);
+        let mut fewer = tokens.to_vec();
+        let Some(position) = fewer.iter().position(|(own, _)| *own == state) else { return Vec::new() };
+        let is_many = is_replicated && fewer[position].1 > self.most;
+        fewer[position].1 -= 1;
+        if fewer[position].1 == 0 {
+            fewer.remove(position);
+        }
+        if is_many { vec![fewer, tokens.to_vec()] } else { vec![fewer] }
+    }
+
+    /// One copy more.
+    fn more(&self, tokens: &[(u32, u64)], state: u32) -> Vec<(u32, u64)> {
+        let most = if self.is_replicated(state) { self.most + 1 } else { u64::MAX };
+        let mut more = tokens.to_vec();
+        match more.iter_mut().find(|(own, _)| *own == state) {
+            Some((_, count)) => *count = count.saturating_add(1).min(most),
+            None => {
+                more.push((state, 1));
+                more.sort_unstable();
+            }
+        }
+        more
+    }
+}
+
+/// Every way in which so many copies may begin, each after what was chosen for other threads.
+fn distribute(
+    copies: u64,
+    beginnings: &[Option<u32>],
+    chosen: &[(u32, u64)],
+    found: &mut Vec<Vec<(u32, u64)>>,
+) -> Result<(), CheckFailure> {
+    let Some((first, others)) = beginnings.split_first() else {
+        if copies == 0 {
+            found.push(chosen.to_vec());
+        }
+        return Ok(());
+    };
+    let least = if others.is_empty() { copies } else { 0 };
+    for count in least..=copies {
+        let own = first.filter(|_| count > 0).map(|state| (state, count));
+        let chosen: Vec<(u32, u64)> = chosen.iter().copied().chain(own).collect();
+        distribute(copies - count, others, &chosen, found)?;
+        if found.len() > MOST_CHOICES {
+            reject!(Form, "copies can begin in too many ways");
+        }
+    }
+    Ok(())
+}

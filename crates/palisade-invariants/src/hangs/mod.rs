@@ -1,0 +1,43 @@
+//! Checks that a program has no stuck state under a memory model, and that it has one, from its text and the evidence alone.
+//!
+//! A proof is a set of configurations that holds the initial ones, is closed under every step ([`closed`], by what copies do in [`copies`]), and in which
+//! nobody is [stuck](`resting`). It is about interleavings where the program is robust. A computation is replayed ([`stuck`]), and then each copy is followed
+//! alone.
+
+mod closed;
+mod copies;
+mod resting;
+mod stuck;
+
+pub use stuck::check_stuck;
+
+use crate::CheckFailure;
+use crate::failure::reject;
+use crate::program::{check_pso_certificate, check_robust_certificate};
+use crate::property::Buffering;
+use closed::check_closed;
+use palisade_evidence::{FreeCertificate, WhyRobust};
+use palisade_model::program::{Copies, Program};
+use palisade_semantics::Model;
+
+/// Checks that `certificate` shows `program` (with its copies and domain) to have no stuck state.
+pub fn check_free(program: &Program, certificate: &FreeCertificate) -> Result<(), CheckFailure> {
+    if program.threads.iter().all(|thread| thread.copies == Copies::Exactly(0)) {
+        reject!(Form, "no thread has copies, so the evidence is about nothing");
+    }
+    // Stuck states are those of all executions, also of those with a delay that is accepted.
+    let program = &Program { accepted: Vec::new(), ..program.clone() };
+    let buffering = match (certificate.model, &certificate.robust) {
+        (model, None) => Buffering::of(model),
+        (Model::Tso, Some(WhyRobust::Tso(robust))) => {
+            check_robust_certificate(program, robust)?;
+            Buffering::of(Model::Sc)
+        }
+        (Model::Pso, Some(WhyRobust::Pso(robust))) => {
+            check_pso_certificate(program, robust)?;
+            Buffering::of(Model::Sc)
+        }
+        _ => reject!(Form, "the program is robust against another model"),
+    };
+    check_closed(program, buffering, &certificate.set)
+}

@@ -1,0 +1,95 @@
+//! Computations to stuck states: replayed, and then each copy is followed alone.
+
+use crate::CheckFailure;
+use crate::failure::reject;
+use crate::property::check_counts;
+use crate::tokens::MOST_CHOICES;
+use palisade_evidence::StuckWitness;
+use palisade_model::program::{LabelId, Program, Value};
+use palisade_semantics::{CopyId, Effect, Machine, Refusal, State, Step, StepKind};
+use std::collections::BTreeSet;
+
+/// Checks that `witness` is a computation of `program` (with its copies and domain) to a stuck state.
+pub fn check_stuck(program: &Program, witness: &StuckWitness) -> Result<(), CheckFailure> {
+    check_counts(program, &witness.instance)?;
+    if witness.instance.total() > MOST_CHOICES as u64 {
+        reject!(Form, "a state of {} copies is too large to look at", witness.instance.total());
+    }
+    let machine = Machine::new(program, &witness.instance, witness.model).waiting();
+    let mut state = machine.initial_state();
+    for (index, step) in witness.steps.iter().enumerate() {
+        if matches!(step.kind, StepKind::Crowd { .. }) {
+            reject!(Form, "step {index} is one of a crowd");
+        }
+        match machine.event(&state, *step) {
+            Ok(event) => machine.take(&mut state, &event),
+            Err(refusal) => {
+                let CopyId { thread, copy } = step.copy;
+                reject!(Run, "step {index} of copy {copy} of thread {thread} cannot be taken: {refusal}")
+            }
+        }
+    }
+    if !state.buffers_are_empty() {
+        reject!(Safe, "a store has not reached memory");
+    }
+    let mut is_one_stuck = false;
+    for position in 0..machine.copies().len() {
+        is_one_stuck |= check_rests(&machine, &state, position)?;
+    }
+    if !is_one_stuck {
+        reject!(Safe, "every copy has ended or may wait");
+    }
+    Ok(())
+}
+
+/// Checks that a copy has ended, or goes round without effect; whether it must not do so for ever.
+fn check_rests(machine: &Machine<'_>, state: &State, position: usize) -> Result<bool, CheckFailure> {
+    if machine.has_ended(state, position) {
+        return Ok(false);
+    }
+    let copy = machine.copies()[position];
+    let name = format!("copy {} of thread `{}`", copy.copy, machine.thread(position).name);
+    let holds = state.holder() == Some(position);
+    let mut seen: BTreeSet<(Option<LabelId>, Vec<Value>, bool)> = BTreeSet::new();
+    let mut open = vec![state.clone()];
+    let mut events = Vec::new();
+    while let Some(state) = open.pop() {
+        let own = &state.threads()[position];
+        if !seen.insert((own.label, own.registers.to_vec(), state.holder() == Some(position))) {
+            continue;
+        }
+        if seen.len() > MOST_CHOICES {
+            reject!(Safe, "{name} goes through too many states to follow");
+        }
+        events.clear();
+        if let Err(error) = machine.events(&state, position, &mut events) {
+            reject!(Safe, "{name} does what has no meaning: {error}");
+        }
+        if events.is_empty() && !is_held_up(machine, &state, position) {
+            reject!(Safe, "an `assume` stops {name}, so that this is no run");
+        }
+        for event in &events {
+            let does_something = match event.effect {
+                Effect::Issue { .. } | Effect::Store { .. } | Effect::Failure => true,
+                Effect::Rmw { old, new, .. } => new.is_some_and(|new| new != old),
+                Effect::Unlock => holds,
+                _ => false,
+            };
+            let after = machine.successor(&state, event);
+            if does_something || machine.has_ended(&after, position) {
+                reject!(Safe, "{name} can go on");
+            }
+            open.push(after);
+        }
+    }
+    Ok(true)
+}
+
+/// Whether a copy without a step waits for a value or the lock: it may have one when others go on.
+fn is_held_up(machine: &Machine<'_>, state: &State, position: usize) -> bool {
+    machine.instructions_at(state, position).iter().any(|id| {
+        let kind = StepKind::Execute { instruction: *id, chosen: None };
+        let refusal = machine.event(state, Step { copy: machine.copies()[position], kind });
+        matches!(refusal, Err(Refusal::Waits | Refusal::Locked))
+    })
+}

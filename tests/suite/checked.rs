@@ -5,6 +5,7 @@
 use palisade::cli::confirm_net;
 use palisade::concurrency::{ConcurrencyCheck, ConcurrencyOptions};
 use palisade::coverability::{Answer, Options};
+use palisade::hangs::{HangOptions, Hangs};
 use palisade::limits::Limits;
 use palisade::net::Problem;
 use palisade::program::{Posts, Program};
@@ -13,6 +14,7 @@ use palisade::properties::{Proof, ProveOptions};
 use palisade::questions::{About, confirm};
 use palisade::robustness::{Check, CheckOptions, Fault, PsoCheck, TaskCheck};
 use palisade::semantics::{Model, Question};
+use palisade::verify::CheckFailure;
 
 /// Decides a program; panics when the evidence for the verdict is rejected.
 pub(crate) fn check<'p>(program: &'p Program, options: &CheckOptions) -> Result<Check<'p>, Fault> {
@@ -83,6 +85,12 @@ pub(crate) fn races(program: &Program, options: &RaceOptions) -> Result<Races, F
         panic!("{:?}: {failure}\n{program:?}", races.verdict);
     }
     Ok(races)
+}
+
+/// Looks for stuck states; an error when the evidence for the answer is rejected.
+pub(crate) fn hangs(program: &Program, options: &HangOptions) -> Result<Result<Hangs, CheckFailure>, Fault> {
+    let found = palisade::hangs::hangs(program, options)?;
+    Ok(confirm(&About::new(program), &found).unwrap_or(Ok(())).map(|()| found))
 }
 
 /// Answers a net problem; panics when the evidence for the answer is rejected.

@@ -75,7 +75,7 @@ const CRATES: [(&str, &[&str]); 16] = [
 ];
 
 /// The rooms of crates that have several: the folder, the room, and the rooms beside it that it may use.
-const ROOMS: [(&str, &str, &[&str]); 15] = [
+const ROOMS: [(&str, &str, &[&str]); 17] = [
     ("crates/palisade-model/src", "limits", &[]),
     ("crates/palisade-model/src", "decide", &["limits"]),
     ("crates/palisade-model/src", "ordered", &[]),
@@ -85,12 +85,14 @@ const ROOMS: [(&str, &str, &[&str]); 15] = [
     ("crates/palisade-exploration/src", "lazy", &[]),
     ("crates/palisade-exploration/src", "instrumented", &["lazy"]),
     ("crates/palisade-exploration/src", "buffered", &["lazy", "instrumented"]),
+    ("crates/palisade-exploration/src", "hangs", &["lazy", "instrumented", "buffered"]),
     ("crates/palisade-exploration/src", "states", &["lazy", "buffered"]),
     ("crates/palisade-engine/src", "compilations", &[]),
     ("crates/palisade-engine/src", "decide", &[]),
     ("crates/palisade-engine/src", "robustness", &["decide"]),
     ("crates/palisade-engine/src", "fences", &["decide", "robustness"]),
     ("crates/palisade-engine/src", "properties", &["decide", "robustness", "fences"]),
+    ("crates/palisade-engine/src", "hangs", &["robustness", "properties"]),
 ];
 
 fn root() -> PathBuf {
@@ -259,6 +261,7 @@ fn no_test_takes_a_verdict_unverified() {
             ("robustness", "check_tasks"),
             ("concurrency", "check"),
             ("coverability", "solve"),
+            ("hangs", "hangs"),
         ] {
             for part in text.split(&format!("{room}::")).skip(1) {
                 let named = match part.strip_prefix('{') {

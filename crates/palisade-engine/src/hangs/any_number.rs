@@ -1,6 +1,6 @@
 //! Any number of copies: instances with few copies, and copies counted up to k.
 
-use super::decide::{Answered, Asking, Explored};
+use super::asking::{Answered, Asking, Explored};
 use super::{Method, Verdict, Why};
 use palisade_exploration::buffered::Order;
 use palisade_exploration::instrumented::Fault;
@@ -27,7 +27,7 @@ pub(super) fn any_number(asking: &mut Asking<'_>) -> Result<Answered, Halt<Fault
     let mut counted: Vec<u64> = (0..=MOST_COUNTED).collect();
     let mut last = Why::Stopped(StopReason::Budget);
     for round in 0..ROUNDS {
-        let nodes = Some(FIRST * GROWTH.pow(round));
+        let nodes = Some((FIRST * GROWTH.pow(round)).min(asking.options.most.unwrap_or(u64::MAX)));
         let mut later = Vec::new();
         for instance in instances {
             match explore_instance(asking, &instance, nodes)? {

@@ -14,6 +14,7 @@
 //! Everything here may be wrong without a wrong verdict: each answer carries evidence that `palisade-verify` checks.
 
 mod any_number;
+mod asking;
 mod decide;
 mod replay;
 
@@ -34,6 +35,8 @@ pub struct HangOptions {
     pub values: usize,
     /// The most stores in a buffer.
     pub buffer: usize,
+    /// The most configurations of one exploration; any number where it is not given.
+    pub most: Option<u64>,
     /// Time, memory, interruption.
     pub limits: Limits,
 }
@@ -45,6 +48,7 @@ impl HangOptions {
             model,
             values: crate::robustness::DEFAULT_VALUES,
             buffer: crate::properties::DEFAULT_BUFFER,
+            most: None,
             limits: Limits::none(),
         }
     }

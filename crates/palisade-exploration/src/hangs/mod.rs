@@ -13,7 +13,6 @@ mod search;
 mod system;
 mod waiting;
 
-pub use place::{Local, Place};
+pub use place::{Local, Place, Waiting};
 pub use search::{Configuration, Search, Step, search};
 pub use system::{Act, Control, Shape, System};
-pub use waiting::Waiting;

@@ -29,6 +29,15 @@ pub struct Place {
     pub buffer: u32,
 }
 
+/// What becomes of a copy while memory stays as it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waiting {
+    /// It may end, store, change memory, give a lock back, or come to an `assume` that stops it.
+    Active,
+    /// It does nothing of the kind, on any way.
+    Waits,
+}
+
 /// Where a copy settles.
 #[derive(Debug, Default)]
 pub(super) struct Settled {

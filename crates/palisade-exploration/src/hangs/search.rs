@@ -1,7 +1,7 @@
 //! One exploration, breadth first, until a stuck state is found.
 
+use super::place::Waiting;
 use super::system::{Act, Control, Shape, System};
-use super::waiting::Waiting;
 use crate::instrumented::Fault;
 use crate::lazy::{Interner, NetError};
 use palisade_model::limits::{Budget, Halt, StopReason};

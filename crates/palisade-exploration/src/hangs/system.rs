@@ -1,7 +1,6 @@
 //! What one copy does in a memory: instructions with the local ones behind them, and stores that reach memory.
 
-use super::place::{Local, Place, settle};
-use super::waiting::Waiting;
+use super::place::{Local, Place, Waiting, settle};
 use crate::buffered::{Buffers, Order, overtaking_labels};
 use crate::instrumented::system::{Growth, Locals, number};
 use crate::instrumented::{Fault, FaultKind};

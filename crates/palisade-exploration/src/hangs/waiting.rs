@@ -1,20 +1,12 @@
 //! Whether a copy waits, judged by effect.
 
+use super::place::Waiting;
 use super::system::{Control, System};
 use crate::buffered::Buffers;
 use crate::instrumented::Fault;
 use palisade_model::program::{InstructionId, Value};
 use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
-
-/// What becomes of a copy while memory stays as it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Waiting {
-    /// It may end, store, change memory, give a lock back, or come to an `assume` that stops it.
-    Active,
-    /// It does nothing of the kind, on any way.
-    Waits,
-}
 
 impl System<'_> {
     /// Whether a copy in a place waits: of all places that it reaches alone, while memory stays as it is, it leaves none with an effect.

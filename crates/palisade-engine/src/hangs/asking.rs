@@ -1,0 +1,107 @@
+//! One program that is asked about: explorations, robustness, and the answers that they give.
+
+use super::replay::{Stuck, follow};
+use super::{HangOptions, Method, Verdict, Why};
+use crate::robustness::{self, CheckOptions, certificate, check_pso_within, check_quickly, not_for_pso};
+use palisade_evidence::{FreeCertificate, WhyRobust};
+use palisade_exploration::buffered::Order;
+use palisade_exploration::hangs::{Search, Shape, search};
+use palisade_exploration::instrumented::Fault;
+use palisade_model::limits::{Budget, Halt, StopReason};
+use palisade_model::program::{Program, ThreadId};
+use palisade_semantics::{Instance, Model};
+
+/// A verdict, with the threads that neither end nor wait.
+pub(super) type Answered = (Verdict, Vec<ThreadId>);
+
+/// A program that is asked about.
+pub(super) struct Asking<'a> {
+    pub(super) program: &'a Program,
+    pub(super) options: &'a HangOptions,
+    pub(super) states: usize,
+    pub(super) by: Method,
+}
+
+/// How an exploration ended.
+pub(super) enum Explored<'p> {
+    /// A stuck state, and the computation to it.
+    Stuck(Box<Stuck>),
+    /// All was explored, and nothing is stuck.
+    Free(Search<'p>),
+    /// Neither is shown.
+    Open(Why),
+}
+
+impl<'a> Asking<'a> {
+    /// The shape of an exploration.
+    pub(super) fn shape(&self, order: Order, capacity: usize, most: u64) -> Shape {
+        Shape { order, capacity, values: self.options.values, most }
+    }
+
+    /// Explores a program, this one or an instance of it.
+    pub(super) fn explore<'p>(
+        &mut self,
+        program: &'p Program,
+        instance: Option<&Instance>,
+        shape: Shape,
+        nodes: Option<u64>,
+    ) -> Result<Explored<'p>, Halt<Fault>> {
+        let budget = Budget::within(&self.options.limits).with_work(nodes);
+        let mut found = match search(program, shape, &budget) {
+            Err(Halt::Stopped(StopReason::Budget)) if nodes.is_some() => {
+                return Ok(Explored::Open(Why::Stopped(StopReason::Budget)));
+            }
+            found => found?,
+        };
+        self.states += found.len();
+        if found.is_free() {
+            return Ok(Explored::Free(found));
+        }
+        if found.stuck().is_none() {
+            let why = if found.has_closed_lock { Why::LockedForEver } else { Why::BuffersLonger(shape.capacity) };
+            return Ok(Explored::Open(why));
+        }
+        let followed = instance.and_then(|instance| follow(self.program, &mut found, instance, self.options.model));
+        Ok(match followed {
+            Some(stuck) => Explored::Stuck(Box::new(stuck)),
+            None if instance.is_none() => Explored::Open(Why::CountsTooFew(shape.most)),
+            None => Explored::Open(Why::NotReplayed),
+        })
+    }
+
+    /// Why interleavings are enough; nothing where that is not known.
+    pub(super) fn robust(&mut self, nodes: Option<u64>) -> Result<Option<WhyRobust>, Halt<Fault>> {
+        // Delays that are accepted are no less executions for that.
+        if !self.program.accepted.is_empty() {
+            return Ok(None);
+        }
+        let (program, values, limits) = (self.program, self.options.values, &self.options.limits);
+        match self.options.model {
+            Model::Sc => Ok(None),
+            Model::Tso => {
+                let options = CheckOptions { values, limits: limits.clone(), ..CheckOptions::default() };
+                // A step without a value that TSO alone reaches is for buffers to show.
+                let Ok(checked) = check_quickly(program, &options) else { return Ok(None) };
+                self.states += checked.markings;
+                let is_robust = matches!(checked.verdict, robustness::Verdict::Robust);
+                let robust = certificate(program, &checked).filter(|_| is_robust);
+                Ok(robust.map(|robust| WhyRobust::Tso(Box::new(robust))))
+            }
+            Model::Pso if not_for_pso(program).is_some() => Ok(None),
+            Model::Pso => {
+                let nodes = nodes.unwrap_or(u64::MAX);
+                let Ok(checked) = check_pso_within(program, values, limits, nodes) else { return Ok(None) };
+                self.states += checked.configurations;
+                let is_robust = matches!(checked.verdict, robustness::Verdict::Robust);
+                Ok(checked.certificate.filter(|_| is_robust).map(|robust| WhyRobust::Pso(Box::new(robust))))
+            }
+        }
+    }
+
+    /// The answer that an exploration to the end gives.
+    pub(super) fn free(&mut self, mut found: Search<'_>, robust: Option<WhyRobust>) -> Result<Answered, Halt<Fault>> {
+        let never_resting = found.never_resting().map_err(Halt::Fault)?;
+        let certificate = FreeCertificate { model: self.options.model, robust, set: found.closed_set() };
+        Ok((Verdict::Free(Box::new(certificate)), never_resting))
+    }
+}

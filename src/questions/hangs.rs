@@ -41,6 +41,13 @@ impl WaitsForEver<'_> {
         if waiter.is_locked_out {
             return format!("`{name}` waits at {at} for the lock, which is never given back");
         }
+        let may = if waiter.is_idle { " (it may)" } else { "" };
+        if let Some(address) = waiter.sleeps_at {
+            return format!(
+                "`{name}` sleeps on `{}` at {at}, and nobody wakes it{may}",
+                address_text(program, address)
+            );
+        }
         let held = waiter
             .looks_at
             .iter()
@@ -50,25 +57,25 @@ impl WaitsForEver<'_> {
         let released = waiter.released_by.map_or(String::new(), |(address, value)| {
             format!("; {value} in `{}` would let it go on", address_text(program, address))
         });
-        format!("`{name}` waits at {at}: {held}{released}")
+        format!("`{name}` waits at {at}{may}: {held}{released}")
     }
 
     fn tell_stuck<'a>(&'a self, account: &mut Account<'a>, stuck: &'a Stuck) {
         let program = self.about.program;
         let waiters: Vec<String> = stuck.waiters.iter().map(|waiter| self.waiter_words(stuck, waiter)).collect();
-        let first = stuck.waiters.first();
+        let first = stuck.waiters.iter().find(|waiter| !waiter.is_idle);
         let short = first.map_or_else(String::new, |waiter| {
             let name = stuck.instance.copy_name(program, waiter.copy);
             format!("`{name}` waits for ever at {}", place(program, waiter.copy.thread, waiter.instruction))
         });
-        let others = stuck.waiters.len().saturating_sub(1);
+        let others = stuck.waiters.iter().filter(|waiter| !waiter.is_idle).count().saturating_sub(1);
         let short = if others > 0 { format!("{short}, and so {}", more(others)) } else { short };
         "stuck".clone_into(&mut account.verdict);
         let under_sc = stuck.is_interleaving.then_some("under SC already");
         account.phrase = format!("stuck{}, {short}", under_sc.map_or(String::new(), |words| format!(" {words}")));
         account.message = format!("stuck under {}: {short}", model_name(self.options.model));
         account.under_sc = Some(stuck.is_interleaving).filter(|under_sc| *under_sc);
-        for waiter in &stuck.waiters {
+        for waiter in stuck.waiters.iter().filter(|waiter| !waiter.is_idle) {
             let (thread, instruction) = (waiter.copy.thread, waiter.instruction);
             let span = program.thread(thread).instruction(instruction).span;
             account.place.get_or_insert(span);

@@ -8,7 +8,7 @@ use palisade_exploration::buffered::Order;
 use palisade_exploration::hangs::{Search, Shape, search};
 use palisade_exploration::instrumented::Fault;
 use palisade_model::limits::{Budget, Halt, StopReason};
-use palisade_model::program::{Program, ThreadId};
+use palisade_model::program::{Program, Queue, ThreadId};
 use palisade_semantics::{Instance, Model};
 
 /// A verdict, with the threads that neither end nor wait.
@@ -72,7 +72,7 @@ impl<'a> Asking<'a> {
     /// Why interleavings are enough; nothing where that is not known.
     pub(super) fn robust(&mut self, nodes: Option<u64>) -> Result<Option<WhyRobust>, Halt<Fault>> {
         // Delays that are accepted are no less executions for that.
-        if !self.program.accepted.is_empty() {
+        if !self.program.accepted.is_empty() || !traces_tell_sleepers(self.program) {
             return Ok(None);
         }
         let (program, values, limits) = (self.program, self.options.values, &self.options.limits);
@@ -104,4 +104,14 @@ impl<'a> Asking<'a> {
         let certificate = FreeCertificate { model: self.options.model, robust, set: found.closed_set() };
         Ok((Verdict::Free(Box::new(certificate)), never_resting))
     }
+}
+
+/// Whether traces tell who sleeps: each copy falls asleep by an update of the address at which it sleeps, and is woken with all others there. A wake-up of
+/// one may wake another one where the same trace runs in another order.
+fn traces_tell_sleepers(program: &Program) -> bool {
+    program.threads.iter().flat_map(|thread| &thread.instructions).all(|instruction| match instruction.queue() {
+        None => true,
+        Some(Queue::Sleep { address }) => instruction.action.address() == Some(address),
+        Some(Queue::Wake { all, .. }) => *all,
+    })
 }

@@ -1,8 +1,8 @@
 //! A run to a stuck state as a computation of the program, and who waits there for what.
 
 use palisade_evidence::StuckWitness;
-use palisade_exploration::hangs::{Act, Search, Step as Move};
-use palisade_model::program::{Action, Expression, InstructionId, Program, Value};
+use palisade_exploration::hangs::{Act, Search, Step as Move, Waiting};
+use palisade_model::program::{Action, Expression, InstructionId, Program, Queue, Value};
 use palisade_semantics::{CopyId, Effect, Event, Instance, Machine, Model, State, Step, StepKind};
 use palisade_verify::check_stuck;
 use std::collections::{BTreeSet, VecDeque};
@@ -39,6 +39,10 @@ pub struct Waiter {
     pub released_by: Option<(Value, Value)>,
     /// Whether another copy holds the lock that it needs.
     pub is_locked_out: bool,
+    /// The address at which it sleeps.
+    pub sleeps_at: Option<Value>,
+    /// Whether it may wait for ever.
+    pub is_idle: bool,
 }
 
 impl Stuck {
@@ -115,16 +119,25 @@ impl Following<'_, '_, '_> {
         let position = self.places.iter().position(|place| *place == Some(step.from))?;
         match step.act {
             Act::Flush(address) => self.flush(position, address)?,
-            Act::Execute(instruction) => self.execute(position, instruction)?,
+            Act::Execute(instruction) => self.execute(position, instruction, &step.woken)?,
             Act::Store(instruction) => {
-                self.execute(position, instruction)?;
+                self.execute(position, instruction, &[])?;
                 if let Some(Event { effect: Effect::Issue { address, .. }, .. }) = self.events.last().copied() {
                     self.flush(position, address)?;
                 }
             }
         }
         self.places[position] = step.to;
-        self.settle(position)
+        self.settle(position)?;
+        for (sleeping, to) in &step.woken {
+            let is_woken = |position: &usize| {
+                self.places[*position] == Some(*sleeping) && self.state().threads()[*position].asleep.is_none()
+            };
+            let woken = (0..self.places.len()).find(is_woken)?;
+            self.places[woken] = *to;
+            self.settle(woken)?;
+        }
+        Some(())
     }
 
     fn flush(&mut self, position: usize, address: Value) -> Option<()> {
@@ -132,9 +145,13 @@ impl Following<'_, '_, '_> {
         self.take(position, kind)
     }
 
-    /// Executes an instruction with whatever choice leads to where the copy goes; local ones alone choose.
-    fn execute(&mut self, position: usize, instruction: InstructionId) -> Option<()> {
-        self.take(position, StepKind::Execute { instruction, chosen: None })
+    /// Executes an instruction, which wakes these copies. Where it wakes one, it chooses the first that sleeps there.
+    fn execute(&mut self, position: usize, instruction: InstructionId, woken: &[(u32, Option<u32>)]) -> Option<()> {
+        let queue = self.machine.thread(position).instruction(instruction).queue();
+        let sleeper = woken.first().filter(|_| matches!(queue, Some(Queue::Wake { all: false, .. })));
+        let chosen = sleeper.and_then(|(sleeping, _)| self.places.iter().position(|place| *place == Some(*sleeping)));
+        let chosen = chosen.and_then(|position| Value::try_from(position).ok());
+        self.take(position, StepKind::Execute { instruction, chosen })
     }
 
     fn take(&mut self, position: usize, kind: StepKind) -> Option<()> {
@@ -154,7 +171,7 @@ impl Following<'_, '_, '_> {
         let mut events = Vec::new();
         while let Some((number, state)) = open.pop_front() {
             let own = &state.threads()[position];
-            if !seen.insert((own.label, own.registers.to_vec())) {
+            if !seen.insert((own.label, own.asleep, own.registers.to_vec())) {
                 continue;
             }
             if self.is_there(&state, position) {
@@ -190,7 +207,7 @@ impl Following<'_, '_, '_> {
         let thread = self.machine.copies()[position].thread;
         match self.places[position] {
             None => label.is_none(),
-            Some(place) => self.search.system.is_at(place, thread, label, &own.registers),
+            Some(place) => self.search.system.is_at(place, (thread, label, own.asleep), &own.registers),
         }
     }
 }
@@ -211,20 +228,25 @@ fn waiters(
         addresses.sort_unstable();
         addresses.dedup();
         let candidates = candidates(machine.program());
-        let released_by = addresses.iter().find_map(|address| {
+        let is_asleep = search.system.slept_at(place).is_some();
+        let released_by = addresses.iter().filter(|_| !is_asleep).find_map(|address| {
             let mut values = candidates.iter();
             values
                 .find(|value| search.system.goes_on_with(control, place, *address, **value))
                 .map(|value| (*address, *value))
         });
+        let is_idle = search.system.waiting(control, place).ok()? == Waiting::Idle;
         let local = search.system.local(place);
+        let sleeps_at = search.system.slept_at(place);
         let standing = machine.instructions_at(state, position).first().copied();
         waiters.push(Waiter {
             copy: machine.copies()[position],
-            instruction: looks.first().map(|(id, _)| *id).or(standing)?,
+            instruction: local.asleep.or_else(|| looks.first().map(|(id, _)| *id)).or(standing)?,
             looks_at: addresses.into_iter().map(|address| (address, state.memory(address))).collect(),
             released_by,
             is_locked_out: control.locked && !local.holding,
+            sleeps_at,
+            is_idle,
         });
     }
     Some(waiters)

@@ -11,6 +11,7 @@ mod closed;
 mod place;
 mod search;
 mod system;
+mod tokens;
 mod waiting;
 
 pub use place::{Local, Place, Waiting};

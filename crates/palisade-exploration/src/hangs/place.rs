@@ -34,8 +34,10 @@ pub struct Place {
 pub enum Waiting {
     /// It may end, store, change memory, give a lock back, or come to an `assume` that stops it.
     Active,
-    /// It does nothing of the kind, on any way.
+    /// It does nothing of the kind, on any way, or it sleeps.
     Waits,
+    /// The same, and it may do so for ever: it is a copy of a daemon, or all that it looks at is marked `idle`.
+    Idle,
 }
 
 /// Where a copy settles.

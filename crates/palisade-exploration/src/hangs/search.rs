@@ -19,7 +19,7 @@ pub struct Configuration {
 }
 
 /// One step of a run.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Step {
     /// From where a copy goes on.
     pub from: u32,
@@ -27,6 +27,8 @@ pub struct Step {
     pub act: Act,
     /// Where it is then; nothing when it has ended.
     pub to: Option<u32>,
+    /// The copies that it wakes: where each sleeps and where it goes on, or nothing when it has ended. Not listed of copies that are not counted exactly.
+    pub woken: Vec<(u32, Option<u32>)>,
 }
 
 /// What an exploration has found.
@@ -53,9 +55,9 @@ impl Search<'_> {
     pub fn run(&self) -> Option<(&Configuration, Vec<Step>)> {
         let mut node = self.stuck?;
         let mut steps = Vec::new();
-        while let (before, Some(step)) = self.found[node as usize] {
-            steps.push(step);
-            node = before;
+        while let (before, Some(step)) = &self.found[node as usize] {
+            steps.push(step.clone());
+            node = *before;
         }
         steps.reverse();
         Some((self.configurations.get(node), steps))
@@ -200,10 +202,12 @@ impl Search<'_> {
                     return Ok(false);
                 }
                 drains = true;
-            } else if self.system.waiting(*control, *place)? == Waiting::Active {
-                return Ok(false);
             } else {
-                waits = true;
+                match self.system.waiting(*control, *place)? {
+                    Waiting::Active => return Ok(false),
+                    Waiting::Waits => waits = true,
+                    Waiting::Idle => {}
+                }
             }
         }
         // The number of copies that have not moved is ours to choose: those that wait are there, others are not.
@@ -242,41 +246,18 @@ impl Search<'_> {
                 Some(to) => self.with_one(rest, to),
                 None => rest.into(),
             };
-            let configuration = Configuration { control: change.control, tokens };
-            // Nothing happens where it goes round.
-            found.push((configuration, Step { from: place, act: change.act, to: change.to }));
+            let step = Step { from: place, act: change.act, to: change.to, woken: Vec::new() };
+            let control = change.control;
+            match change.wakes {
+                Some((address, all)) => {
+                    for (tokens, woken) in self.after_wake(&tokens, address, all)? {
+                        found.push((Configuration { control, tokens }, Step { woken, ..step.clone() }));
+                    }
+                }
+                None => found.push((Configuration { control, tokens }, step)),
+            }
         }
         Ok(())
-    }
-
-    /// Whether copies in a place are counted up to a number alone.
-    fn is_bounded(&self, place: u32) -> bool {
-        self.system.program().thread(self.system.local(place).thread).copies == Copies::Any
-    }
-
-    /// The tokens without one: what is one less than more may be more.
-    fn without_one(&self, tokens: &[(u32, u64)], place: u32) -> Vec<Box<[(u32, u64)]>> {
-        let most = self.system.shape().most;
-        let count = tokens.iter().find(|(own, _)| *own == place).map_or(0, |(_, count)| *count);
-        let with = |count: u64| {
-            let put = |(own, before): &(u32, u64)| match (*own == place, count) {
-                (true, 0) => None,
-                (true, count) => Some((place, count)),
-                (false, _) => Some((*own, *before)),
-            };
-            tokens.iter().filter_map(put).collect()
-        };
-        if count > most && self.is_bounded(place) { vec![with(count), with(most)] } else { vec![with(count - 1)] }
-    }
-
-    fn with_one(&self, tokens: &[(u32, u64)], place: u32) -> Box<[(u32, u64)]> {
-        let most = if self.is_bounded(place) { self.system.shape().most } else { u64::MAX - 1 };
-        let mut more = tokens.to_vec();
-        match more.binary_search_by_key(&place, |(place, _)| *place) {
-            Ok(index) => more[index].1 = (more[index].1 + 1).min(most.saturating_add(1)),
-            Err(index) => more.insert(index, (place, 1)),
-        }
-        more.into_boxed_slice()
     }
 }
 
@@ -284,7 +265,7 @@ impl Search<'_> {
 const MOST_ROOTS: usize = 1 << 16;
 
 /// Every way to write `copies` as a sum of `ways` numbers, unless there are too many; none when there are no ways.
-fn splits(copies: u64, ways: usize) -> Option<Vec<Vec<u64>>> {
+pub(super) fn splits(copies: u64, ways: usize) -> Option<Vec<Vec<u64>>> {
     let mut partial: Vec<(Vec<u64>, u64)> = vec![(Vec::new(), copies)];
     for way in 1..=ways {
         let mut longer = Vec::new();

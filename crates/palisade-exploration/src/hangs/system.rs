@@ -8,7 +8,7 @@ use crate::lazy::Interner;
 use fixedbitset::FixedBitSet;
 use palisade_evidence::BufferEntry;
 use palisade_model::limits::Limits;
-use palisade_model::program::{Action, InstructionId, LabelId, Liveness, Program, RegisterId, ThreadId, Value};
+use palisade_model::program::{Action, InstructionId, LabelId, Liveness, Program, Queue, RegisterId, ThreadId, Value};
 use rustc_hash::FxHashMap;
 
 /// Addresses, ascending, with their values where they differ from the initial ones.
@@ -56,6 +56,8 @@ pub(super) struct Change {
     pub(super) control: Control,
     /// Whether others, or an end, may see that it was done: all but reads, fences, and locked updates that leave memory as it is.
     pub(super) is_effect: bool,
+    /// The address whose sleepers it wakes, and whether it wakes all of them.
+    pub(super) wakes: Option<(Value, bool)>,
 }
 
 /// The ways in which a copy goes on: a range of the arena of changes.
@@ -146,15 +148,20 @@ impl<'p> System<'p> {
         self.locals.is_local(action)
     }
 
-    /// Whether a copy of a thread at a label, or at its end, is in a place, whatever the registers that are dead.
-    pub fn is_at(&self, place: u32, thread: ThreadId, label: Option<LabelId>, registers: &[Value]) -> bool {
+    /// Whether a copy of a thread at a label, or at its end, and asleep or not, is in a place, whatever the registers that are dead.
+    pub fn is_at(
+        &self,
+        place: u32,
+        (thread, label, asleep): (ThreadId, Option<LabelId>, Option<InstructionId>),
+        registers: &[Value],
+    ) -> bool {
         let local = self.local(place);
         let mut registers = registers.to_vec();
         match label {
             Some(label) => self.locals.liveness[thread.index()].forget_dead(label, &mut registers),
             None => registers.fill(0),
         }
-        local.thread == thread && local.label == label && *local.registers == *registers
+        local.thread == thread && local.label == label && local.asleep == asleep && *local.registers == *registers
     }
 
     /// The stores that wait in the buffer of a place.
@@ -221,7 +228,13 @@ impl<'p> System<'p> {
         let Place { local, buffer } = *self.places.get(place);
         let local = self.table.get(local).clone();
         // Only who holds the lock goes on.
-        if !control.locked || local.holding {
+        if control.locked && !local.holding {
+        } else if let Some(by) = local.asleep {
+            // It may go on for no reason.
+            let after =
+                After { control, buffer, holding: local.holding, act: Act::Execute(by), is_effect: true, wakes: None };
+            self.settle_after(local.thread, by, local.registers.clone(), after, &mut found)?;
+        } else {
             self.flushes(control, &local, buffer);
             if let Some(label) = local.label {
                 for id in self.locals.instructions_at(local.thread, label).to_vec() {
@@ -239,7 +252,7 @@ impl<'p> System<'p> {
             let memory = self.write(control.memory, flush.address, flush.value);
             let to = self.place_of(local.clone(), flush.rest);
             let act = Act::Flush(flush.address);
-            self.arena.push(Change { act, to, control: Control { memory, ..control }, is_effect: true });
+            self.arena.push(Change { act, to, control: Control { memory, ..control }, is_effect: true, wakes: None });
         }
     }
 
@@ -258,11 +271,11 @@ impl<'p> System<'p> {
         if action.drains_buffer() && buffer != Buffers::EMPTY {
             return Ok(());
         }
-        let mut after = After { control, buffer, holding, act: Act::Execute(id), is_effect: false };
+        let mut after = After { control, buffer, holding, act: Act::Execute(id), is_effect: false, wakes: None };
         if *action == Action::Fail {
             let end = Local { label: None, registers: vec![0; local.registers.len()].into(), ..local.clone() };
             let to = self.place_of(end, buffer);
-            self.arena.push(Change { act: after.act, to, control, is_effect: true });
+            self.arena.push(Change { act: after.act, to, control, is_effect: true, wakes: None });
             return Ok(());
         }
         if self.locals.is_local(action) {
@@ -276,10 +289,18 @@ impl<'p> System<'p> {
         let address = action.address().map(|address| address.evaluate_address(&local.registers)).transpose();
         let address = address.map_err(fault)?.unwrap_or_default();
         let mut registers = local.registers.clone();
+        let is_held_up = |read| match instruction.until() {
+            Some(until) => until.holds_of(&local.registers, read, self.program().domain).map(|holds| !holds),
+            None => Ok(false),
+        };
+        let mut falls_asleep = false;
         match action {
             Action::Load { .. } => {
                 let own = self.buffers.youngest(buffer, address);
                 let read = own.unwrap_or_else(|| self.read(control.memory, address));
+                if is_held_up(read).map_err(fault)? {
+                    return Ok(());
+                }
                 registers = self.locals.execute(thread, id, registers, read)?.0;
             }
             Action::Store { value, .. } => {
@@ -300,12 +321,16 @@ impl<'p> System<'p> {
             }
             Action::Cas { .. } | Action::Rmw { .. } => {
                 let read = self.read(control.memory, address);
+                if is_held_up(read).map_err(fault)? {
+                    return Ok(());
+                }
                 let (new, stored) = self.locals.execute(thread, id, registers, read)?;
                 registers = new;
                 if let Some(value) = stored {
                     self.locals.admit_stored(thread, id, address, value)?;
                     after.control.memory = self.write(control.memory, address, value);
                     after.is_effect = value != read;
+                    falls_asleep = instruction.sleeps().is_some();
                 }
             }
             Action::Fence => {}
@@ -320,7 +345,32 @@ impl<'p> System<'p> {
             }
             _ => return Ok(()),
         }
+        if falls_asleep {
+            let to = self.place_of(Local { asleep: Some(id), ..local.clone() }, after.buffer);
+            self.arena.push(Change { act: after.act, to, control: after.control, is_effect: true, wakes: None });
+            return Ok(());
+        }
+        if let Some(Queue::Wake { address, all }) = instruction.queue() {
+            after.wakes = Some((address.evaluate_address(&local.registers).map_err(fault)?, *all));
+            after.is_effect = true;
+        }
         self.settle_after(thread, id, registers, after, found)
+    }
+
+    /// The address at which a copy in a place sleeps.
+    pub fn slept_at(&self, place: u32) -> Option<Value> {
+        let local = self.local(place);
+        let address = self.program().thread(local.thread).instruction(local.asleep?).sleeps()?;
+        address.evaluate_address(&local.registers).ok()
+    }
+
+    /// Where a copy goes on that was asleep in a place, when it is woken.
+    pub(super) fn woken(&mut self, place: u32) -> Result<Vec<Option<u32>>, Fault> {
+        let local = self.local(place).clone();
+        let Some(by) = local.asleep else { return Ok(Vec::new()) };
+        let target = self.program().thread(local.thread).instruction(by).target;
+        let settled = settle(&mut self.locals, local.thread, by, (target, local.registers), local.holding)?;
+        Ok(settled.locals.into_iter().map(|local| self.place_of(local, Buffers::EMPTY)).collect())
     }
 
     /// The local states behind an instruction.
@@ -338,7 +388,8 @@ impl<'p> System<'p> {
         for local in settled.locals {
             let is_effect = after.is_effect || local.label.is_none();
             let to = self.place_of(local, after.buffer);
-            self.arena.push(Change { act: after.act, to, control: after.control, is_effect });
+            let wakes = after.wakes;
+            self.arena.push(Change { act: after.act, to, control: after.control, is_effect, wakes });
         }
         Ok(())
     }
@@ -358,4 +409,5 @@ struct After {
     holding: bool,
     act: Act,
     is_effect: bool,
+    wakes: Option<(Value, bool)>,
 }

@@ -4,9 +4,61 @@ use super::place::Waiting;
 use super::system::{Control, System};
 use crate::buffered::Buffers;
 use crate::instrumented::Fault;
-use palisade_model::program::{InstructionId, Value};
-use rustc_hash::FxHashSet;
+use palisade_model::program::{Instruction, InstructionId, Patience, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
+
+/// Where a copy goes alone while memory stays as it is.
+#[derive(Default)]
+struct Round {
+    points: Vec<(Control, u32)>,
+    numbers: FxHashMap<(Control, u32), usize>,
+    after: Vec<Vec<usize>>,
+    /// Whether it reads there, and all that it reads is marked `idle`.
+    is_idle: Vec<bool>,
+    /// Whether it reads nothing there.
+    is_silent: Vec<bool>,
+}
+
+impl Round {
+    fn number(&mut self, point: (Control, u32)) -> usize {
+        if let Some(known) = self.numbers.get(&point) {
+            return *known;
+        }
+        let number = self.points.len();
+        self.points.push(point);
+        self.numbers.insert(point, number);
+        self.after.push(Vec::new());
+        self.is_idle.push(false);
+        self.is_silent.push(false);
+        number
+    }
+
+    fn reached_from(&self, first: usize) -> Vec<bool> {
+        let mut reached = vec![false; self.points.len()];
+        let mut open = vec![first];
+        while let Some(point) = open.pop() {
+            if !std::mem::replace(&mut reached[point], true) {
+                open.extend(&self.after[point]);
+            }
+        }
+        reached
+    }
+
+    /// Whether it may go round for ever, wherever it does so at last: it reads something there, and all of that is marked.
+    fn may_last(&self) -> bool {
+        if !self.is_idle.contains(&true) {
+            return false;
+        }
+        let reached: Vec<Vec<bool>> = (0..self.points.len()).map(|point| self.reached_from(point)).collect();
+        let all = || 0..self.points.len();
+        let is_last = |point: &usize| all().all(|other| !reached[*point][other] || reached[other][*point]);
+        all().filter(is_last).all(|point| {
+            let reads = |other: usize| reached[point][other] && self.is_idle[other];
+            self.is_idle[point] || self.is_silent[point] && all().any(reads)
+        })
+    }
+}
 
 impl System<'_> {
     /// Whether a copy in a place waits: of all places that it reaches alone, while memory stays as it is, it leaves none with an effect.
@@ -25,26 +77,43 @@ impl System<'_> {
         if self.places.get(place).buffer != Buffers::EMPTY {
             return Ok(Waiting::Active);
         }
-        let begins_holding = self.local(place).holding;
-        let mut seen = FxHashSet::from_iter([(control, place)]);
-        let mut open = vec![(control, place)];
-        while let Some((control, place)) = open.pop() {
+        let local = self.local(place).clone();
+        let begins_holding = local.holding;
+        let template = self.program().thread(local.thread);
+        let rests = |is_idle: bool| if is_idle || template.is_daemon { Waiting::Idle } else { Waiting::Waits };
+        if let Some(by) = local.asleep {
+            let patience = template.instruction(by).patience();
+            return Ok(if patience == Patience::Timed { Waiting::Active } else { rests(patience == Patience::Idle) });
+        }
+        let mut round = Round::default();
+        round.number((control, place));
+        let mut next = 0;
+        while let Some((control, place)) = round.points.get(next).copied() {
             let changes = self.changes(control, place)?;
             if changes.may_die {
                 return Ok(Waiting::Active);
             }
+            let label = self.local(place).label;
+            let here = label.map_or(&[][..], |label| self.locals.instructions_at(local.thread, label));
+            let here = here.iter().map(|id| template.instruction(*id)).filter(|own| own.action.address().is_some());
+            let patiences: Vec<Patience> = here.map(Instruction::patience).collect();
+            if patiences.contains(&Patience::Timed) {
+                return Ok(Waiting::Active);
+            }
+            round.is_idle[next] = !patiences.is_empty() && patiences.iter().all(|patience| *patience == Patience::Idle);
+            round.is_silent[next] = patiences.is_empty();
             for index in changes.start..changes.end {
                 let change = self.change(index);
                 let Some(to) = change.to.filter(|_| !change.is_effect) else { return Ok(Waiting::Active) };
                 if begins_holding && !self.local(to).holding {
                     return Ok(Waiting::Active);
                 }
-                if seen.insert((change.control, to)) {
-                    open.push((change.control, to));
-                }
+                let to = round.number((change.control, to));
+                round.after[next].push(to);
             }
+            next += 1;
         }
-        Ok(Waiting::Waits)
+        Ok(rests(round.may_last()))
     }
 
     /// What a copy in a place reads while it waits: instructions with addresses, in the order in which it comes to them.

@@ -1,13 +1,14 @@
 //! Closed sets without a stuck configuration.
 
 use super::copies::{Control, Memory, Threads};
+use super::resting::Rest;
 use crate::CheckFailure;
 use crate::failure::reject;
 use crate::property::Buffering;
 use crate::tokens::{MOST_CHOICES, strictly_ascending};
 use hashbrown::HashSet;
 use palisade_evidence::{Tokens, WaitingSet};
-use palisade_model::program::{Copies, Program};
+use palisade_model::program::{Copies, Program, Value};
 
 /// A configuration: what copies share, and how many are in which state, ascending. Of a replicated thread one more than is counted stands for all larger
 /// numbers.
@@ -125,15 +126,17 @@ impl Checking<'_> {
                     return Ok(());
                 }
                 drains = true;
-            } else if self.threads.waits(control, *state)? {
-                waits = true;
             } else {
-                return Ok(());
+                match self.threads.rest(control, *state)? {
+                    Rest::None => return Ok(()),
+                    Rest::Hangs => waits = true,
+                    Rest::MayWait => {}
+                }
             }
         }
         // A copy that has not moved may be there, and need not.
         for source in self.sources.clone() {
-            waits |= self.threads.waits(control, source)?;
+            waits |= self.threads.rest(control, source)? == Rest::Hangs;
         }
         if waits || drains {
             reject!(Safe, "configuration {number} is stuck");
@@ -150,8 +153,15 @@ impl Checking<'_> {
             let rests = if is_counted { self.fewer(&from.tokens, state) } else { vec![from.tokens.clone()] };
             for way in &self.threads.ways(from.control, state)?.all {
                 for rest in &rests {
-                    let tokens = way.to.map_or_else(|| rest.clone(), |to| self.more(rest, to));
-                    found.push(Configuration { control: way.control, tokens });
+                    let control = way.control;
+                    let tokens = self.and(rest, way.to);
+                    match way.wakes {
+                        None => found.push(Configuration { control, tokens }),
+                        Some((address, all)) => {
+                            let woken = self.after_wake(&tokens, address, all)?;
+                            found.extend(woken.into_iter().map(|tokens| Configuration { control, tokens }));
+                        }
+                    }
                 }
             }
         }
@@ -173,6 +183,67 @@ impl Checking<'_> {
             fewer.remove(position);
         }
         if is_many { vec![fewer, tokens.to_vec()] } else { vec![fewer] }
+    }
+
+    /// One copy more, unless it has ended.
+    fn and(&self, tokens: &[(u32, u64)], state: Option<u32>) -> Vec<(u32, u64)> {
+        state.map_or_else(|| tokens.to_vec(), |state| self.more(tokens, state))
+    }
+
+    /// What a wake-up makes of these copies: of one that sleeps at the address, whichever it is, or of all.
+    fn after_wake(
+        &mut self,
+        tokens: &[(u32, u64)],
+        address: Value,
+        all: bool,
+    ) -> Result<Vec<Vec<(u32, u64)>>, CheckFailure> {
+        let mut sleepers = Vec::new();
+        for (state, count) in tokens {
+            if self.threads.slept_at(*state)? == Some(address)
+                && let Some(by) = self.threads.states.get(*state).asleep
+            {
+                sleepers.push((*state, *count, self.threads.woken(*state, by)?));
+            }
+        }
+        if !all {
+            let mut found = if sleepers.is_empty() { vec![tokens.to_vec()] } else { Vec::new() };
+            for (state, _, ways) in sleepers {
+                for rest in self.fewer(tokens, state) {
+                    found.extend(ways.iter().map(|to| self.and(&rest, *to)));
+                }
+            }
+            return Ok(found);
+        }
+        let is_awake = |(state, _): &&(u32, u64)| sleepers.iter().all(|(own, ..)| own != state);
+        let mut found = vec![tokens.iter().filter(is_awake).copied().collect::<Vec<_>>()];
+        for (state, count, ways) in sleepers {
+            // Where any larger number goes on in several ways, any number may do so in each.
+            let is_any = ways.len() > 1 && self.is_replicated(state) && count > self.most;
+            found = found.into_iter().flat_map(|tokens| self.spread(tokens, count, is_any, &ways)).collect();
+            if found.len() > MOST_CHOICES {
+                reject!(Form, "sleepers can go on in too many ways");
+            }
+        }
+        Ok(found)
+    }
+
+    /// Every distribution of so many copies that go on, or of up to so many by each way.
+    fn spread(&self, tokens: Vec<(u32, u64)>, count: u64, is_any: bool, ways: &[Option<u32>]) -> Vec<Vec<(u32, u64)>> {
+        let mut found = vec![(tokens, count)];
+        for (index, way) in ways.iter().enumerate() {
+            let mut longer = Vec::new();
+            for (mut tokens, rest) in found {
+                for own in 0..=rest {
+                    // What is left goes the last way.
+                    if is_any || index + 1 < ways.len() || own == rest {
+                        longer.push((tokens.clone(), if is_any { rest } else { rest - own }));
+                    }
+                    tokens = self.and(&tokens, *way);
+                }
+            }
+            found = longer;
+        }
+        if ways.is_empty() { Vec::new() } else { found.into_iter().map(|(tokens, _)| tokens).collect() }
     }
 
     /// One copy more.

@@ -8,7 +8,7 @@ use crate::tokens::{MOST_CHOICES, Numbering};
 use hashbrown::HashMap;
 use palisade_evidence::{BufferEntry, BufferedLocal, WaitingLocal, WaitingSet};
 use palisade_model::program::{
-    Action, ByLabel, EvaluationError, InstructionId, LabelId, Program, Thread, ThreadId, Value,
+    Action, ByLabel, EvaluationError, InstructionId, LabelId, Program, Queue, Thread, ThreadId, Value,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -31,6 +31,8 @@ pub(super) struct Way {
     pub(super) control: Control,
     /// Whether it does something there: all but local instructions, reads, fences, the lock, and updates that leave memory as it is.
     pub(super) does_something: bool,
+    /// The address whose sleepers it wakes, and whether it wakes all of them.
+    pub(super) wakes: Option<(Value, bool)>,
 }
 
 /// All that a copy can do.
@@ -99,8 +101,11 @@ impl<'a> Threads<'a> {
                 }
             }
         }
-        if state.asleep.is_some() {
-            reject!(Form, "a copy of thread `{name}` sleeps where nothing puts it to sleep");
+        if let Some(by) = state.asleep {
+            let sleeps = thread.instructions.get(by.index()).filter(|own| own.sleeps().is_some());
+            if sleeps.is_none_or(|own| local.label != Some(own.source)) || !local.buffer.is_empty() {
+                reject!(Form, "a copy of thread `{name}` sleeps where nothing puts it to sleep");
+            }
         }
         Ok(self.states.number(state.clone()))
     }
@@ -244,10 +249,16 @@ impl<'a> Threads<'a> {
         if let Some(ways) = self.ways.get(&(control, number)) {
             return Ok(ways.clone());
         }
-        let local = self.states.get(number).local.clone();
+        let WaitingLocal { local, asleep } = self.states.get(number).clone();
         let mut ways = Ways::default();
         // While a copy holds the lock, only that copy goes on.
-        if !control.locked || local.holding {
+        if control.locked && !local.holding {
+        } else if let Some(by) = asleep {
+            // A sleeper may go on for no reason.
+            for to in self.woken(number, by)? {
+                ways.all.push(Way { to, control, does_something: true, wakes: None });
+            }
+        } else {
             self.drains(control, &local, &mut ways);
             if let Some(label) = local.label {
                 for id in self.by_label[local.thread.index()][label.index()].to_vec() {
@@ -272,9 +283,26 @@ impl<'a> Threads<'a> {
                 let buffer = self.buffering.in_form(buffer).expect("fewer stores keep the form");
                 let control = self.written(control, address, value);
                 let to = self.numbered(BufferedLocal { buffer, ..local.clone() });
-                ways.all.push(Way { to, control, does_something: true });
+                ways.all.push(Way { to, control, does_something: true, wakes: None });
             }
         }
+    }
+
+    /// Where a copy goes on that sleeps by an instruction.
+    pub(super) fn woken(&mut self, number: u32, by: InstructionId) -> Result<Vec<Option<u32>>, CheckFailure> {
+        let local = self.states.get(number).local.clone();
+        let target = self.program.thread(local.thread).instruction(by).target;
+        // An `assume` that stops it makes that no run, which leaves fewer ways.
+        Ok(self.settle(BufferedLocal { label: Some(target), ..local })?.0)
+    }
+
+    /// The address at which a copy sleeps.
+    pub(super) fn slept_at(&self, number: u32) -> Result<Option<Value>, CheckFailure> {
+        let WaitingLocal { local, asleep } = self.states.get(number);
+        let Some(by) = *asleep else { return Ok(None) };
+        let instruction = self.program.thread(local.thread).instruction(by);
+        let Some(address) = instruction.sleeps() else { return Ok(None) };
+        self.value(local.thread, by, address.evaluate_address(&local.registers)).map(Some)
     }
 
     fn written(&mut self, control: Control, address: Value, value: Value) -> Control {
@@ -306,7 +334,7 @@ impl<'a> Threads<'a> {
             return Ok(());
         }
         let mut after = BufferedLocal { label: Some(instruction.target), ..local.clone() };
-        let mut does_something = false;
+        let (mut does_something, mut falls_asleep) = (false, false);
         let address = match action.address() {
             Some(address) => self.value(thread, id, address.evaluate_address(registers))?,
             None => 0,
@@ -318,7 +346,7 @@ impl<'a> Threads<'a> {
             }
             action if self.buffering.is_local(action) => {
                 for registers in self.locally(thread, id, registers)? {
-                    self.arrive(control, BufferedLocal { registers, ..after.clone() }, false, ways)?;
+                    self.arrive(control, BufferedLocal { registers, ..after.clone() }, (false, None), ways)?;
                 }
                 return Ok(());
             }
@@ -327,7 +355,11 @@ impl<'a> Threads<'a> {
                     BufferEntry::Store(of, value) if *of == address => Some(*value),
                     _ => None,
                 });
-                after.registers[register.index()] = own.unwrap_or_else(|| self.in_memory(control, address));
+                let read = own.unwrap_or_else(|| self.in_memory(control, address));
+                if self.is_held_up(local, id, read)? {
+                    return Ok(());
+                }
+                after.registers[register.index()] = read;
             }
             Action::Store { value, .. } => {
                 let value = self.value(thread, id, value.evaluate(registers, domain))?;
@@ -342,9 +374,13 @@ impl<'a> Threads<'a> {
             }
             Action::Cas { register, expected, new, .. } => {
                 let old = self.in_memory(control, address);
+                if self.is_held_up(local, id, old)? {
+                    return Ok(());
+                }
                 if old == self.value(thread, id, expected.evaluate(registers, domain))? {
                     let new = self.value(thread, id, new.evaluate(registers, domain))?;
                     does_something = new != old;
+                    falls_asleep = instruction.sleeps().is_some();
                     control = self.written(control, address, new);
                 }
                 if let Some(register) = register {
@@ -353,6 +389,10 @@ impl<'a> Threads<'a> {
             }
             Action::Rmw { register, new, .. } => {
                 let old = self.in_memory(control, address);
+                if self.is_held_up(local, id, old)? {
+                    return Ok(());
+                }
+                falls_asleep = instruction.sleeps().is_some();
                 let new = self.value(thread, id, new.evaluate_with_old(registers, old, domain))?;
                 does_something = new != old;
                 control = self.written(control, address, new);
@@ -371,7 +411,26 @@ impl<'a> Threads<'a> {
             Action::Unlock => (after.holding, control.locked) = (false, false),
             other => reject!(Form, "instruction {id} of thread {thread} is not known here: {other:?}"),
         }
-        self.arrive(control, after, does_something, ways)
+        if falls_asleep {
+            let to = Some(self.states.number(WaitingLocal { local: local.clone(), asleep: Some(id) }));
+            ways.all.push(Way { to, control, does_something: true, wakes: None });
+            return Ok(());
+        }
+        let wakes = match instruction.queue() {
+            Some(Queue::Wake { address, all }) => {
+                does_something = true;
+                Some((self.value(thread, id, address.evaluate_address(registers))?, *all))
+            }
+            _ => None,
+        };
+        self.arrive(control, after, (does_something, wakes), ways)
+    }
+
+    /// Whether an instruction waits for another value than the one that it would read.
+    fn is_held_up(&self, local: &BufferedLocal, id: InstructionId, read: Value) -> Result<bool, CheckFailure> {
+        let Some(until) = self.program.thread(local.thread).instruction(id).until() else { return Ok(false) };
+        let holds = until.holds_of(&local.registers, read, self.program.domain);
+        self.value(local.thread, id, holds).map(|holds| !holds)
     }
 
     /// Where a copy settles behind an instruction.
@@ -379,14 +438,14 @@ impl<'a> Threads<'a> {
         &mut self,
         control: Control,
         after: BufferedLocal,
-        does_something: bool,
+        (does_something, wakes): (bool, Option<(Value, bool)>),
         ways: &mut Ways,
     ) -> Result<(), CheckFailure> {
         let (settled, may_be_stopped) = self.settle(after)?;
         ways.may_be_stopped |= may_be_stopped;
         for to in settled {
             let has_ended = to.is_none_or(|to| self.states.get(to).local.label.is_none());
-            ways.all.push(Way { to, control, does_something: does_something || has_ended });
+            ways.all.push(Way { to, control, does_something: does_something || has_ended, wakes });
         }
         Ok(())
     }

@@ -17,7 +17,7 @@ use crate::program::{check_pso_certificate, check_robust_certificate};
 use crate::property::Buffering;
 use closed::check_closed;
 use palisade_evidence::{FreeCertificate, WhyRobust};
-use palisade_model::program::{Copies, Program};
+use palisade_model::program::{Copies, Program, Queue, Thread};
 use palisade_semantics::Model;
 
 /// Checks that `certificate` shows `program` (with its copies and domain) to have no stuck state.
@@ -29,6 +29,12 @@ pub fn check_free(program: &Program, certificate: &FreeCertificate) -> Result<()
     let program = &Program { accepted: Vec::new(), ..program.clone() };
     let buffering = match (certificate.model, &certificate.robust) {
         (model, None) => Buffering::of(model),
+        (_, Some(_)) if !program.threads.iter().all(traces_tell_sleepers) => {
+            reject!(
+                Form,
+                "robustness says nothing of who sleeps where one of several is woken, or another word released"
+            )
+        }
         (Model::Tso, Some(WhyRobust::Tso(robust))) => {
             check_robust_certificate(program, robust)?;
             Buffering::of(Model::Sc)
@@ -40,4 +46,13 @@ pub fn check_free(program: &Program, certificate: &FreeCertificate) -> Result<()
         _ => reject!(Form, "the program is robust against another model"),
     };
     check_closed(program, buffering, &certificate.set)
+}
+
+/// Whether a trace says who sleeps: copies fall asleep by an update of the address at which they sleep, and are woken all together.
+fn traces_tell_sleepers(thread: &Thread) -> bool {
+    thread.instructions.iter().all(|own| match own.queue() {
+        Some(Queue::Sleep { address }) => own.action.address() == Some(address),
+        Some(Queue::Wake { all, .. }) => *all,
+        None => true,
+    })
 }

@@ -1,13 +1,13 @@
 //! Computations to stuck states: replayed, and then each copy is followed alone.
 
+use super::resting::Round;
 use crate::CheckFailure;
 use crate::failure::reject;
 use crate::property::check_counts;
 use crate::tokens::MOST_CHOICES;
 use palisade_evidence::StuckWitness;
-use palisade_model::program::{LabelId, Program, Value};
+use palisade_model::program::{Patience, Program, Queue};
 use palisade_semantics::{CopyId, Effect, Machine, Refusal, State, Step, StepKind};
-use std::collections::BTreeSet;
 
 /// Checks that `witness` is a computation of `program` (with its copies and domain) to a stuck state.
 pub fn check_stuck(program: &Program, witness: &StuckWitness) -> Result<(), CheckFailure> {
@@ -50,17 +50,21 @@ fn check_rests(machine: &Machine<'_>, state: &State, position: usize) -> Result<
     let copy = machine.copies()[position];
     let name = format!("copy {} of thread `{}`", copy.copy, machine.thread(position).name);
     let holds = state.holder() == Some(position);
-    let mut seen: BTreeSet<(Option<LabelId>, Vec<Value>, bool)> = BTreeSet::new();
-    let mut open = vec![state.clone()];
-    let mut events = Vec::new();
-    while let Some(state) = open.pop() {
-        let own = &state.threads()[position];
-        if !seen.insert((own.label, own.registers.to_vec(), state.holder() == Some(position))) {
-            continue;
+    let thread = machine.thread(position);
+    if let Some(by) = machine.asleep(state, position) {
+        if by.patience() == Patience::Timed {
+            reject!(Safe, "{name} sleeps until time runs out");
         }
-        if seen.len() > MOST_CHOICES {
+        return Ok(by.patience() != Patience::Idle && !thread.is_daemon);
+    }
+    let mut round = Round::new(state.clone());
+    let mut events = Vec::new();
+    while let Some(state) = round.next() {
+        if round.len() > MOST_ROUND {
             reject!(Safe, "{name} goes through too many states to follow");
         }
+        let here = machine.instructions_at(&state, position).iter().map(|id| thread.instruction(*id));
+        round.reads(here.filter(|own| own.action.address().is_some()).map(|own| own.patience()));
         events.clear();
         if let Err(error) = machine.events(&state, position, &mut events) {
             reject!(Safe, "{name} does what has no meaning: {error}");
@@ -76,14 +80,23 @@ fn check_rests(machine: &Machine<'_>, state: &State, position: usize) -> Result<
                 _ => false,
             };
             let after = machine.successor(&state, event);
+            let queue = event.step.kind.instruction().and_then(|id| thread.instruction(id).queue());
+            let is_wake = matches!(queue, Some(Queue::Wake { .. }));
+            let does_something = does_something || is_wake || machine.asleep(&after, position).is_some();
             if does_something || machine.has_ended(&after, position) {
                 reject!(Safe, "{name} can go on");
             }
-            open.push(after);
+            round.leads_to(after);
         }
     }
-    Ok(true)
+    if round.is_timed() {
+        reject!(Safe, "{name} waits until time runs out");
+    }
+    Ok(!round.may_last() && !thread.is_daemon)
 }
+
+/// The most states that a copy goes through alone.
+const MOST_ROUND: usize = 1 << 12;
 
 /// Whether a copy without a step waits for a value or the lock: it may have one when others go on.
 fn is_held_up(machine: &Machine<'_>, state: &State, position: usize) -> bool {

@@ -1,6 +1,6 @@
 //! An enumeration of the states of the machine that knows of no settling, no reductions and no symmetry.
 
-use palisade::program::{InstructionId, Program};
+use palisade::program::{InstructionId, Patience, Program, Queue};
 use palisade::semantics::{Effect, Event, Instance, Machine, Model, Refusal, State, Step, StepKind};
 use std::collections::{BTreeSet, HashSet};
 
@@ -36,12 +36,46 @@ pub(super) fn is_stuck_somewhere(program: &Program, instance: &Instance, model: 
 fn is_stuck(machine: &Machine<'_>, state: &State) -> bool {
     let positions = || 0..machine.copies().len();
     let rests = |position| machine.has_ended(state, position) || waits(machine, state, position);
-    let hangs = |position: usize| !machine.has_ended(state, position);
+    let hangs = |position: usize| !machine.has_ended(state, position) && !may_wait(machine, state, position);
     state.buffers_are_empty() && positions().all(rests) && positions().any(hangs)
+}
+
+/// Whether a copy that rests may do so for ever: wherever it goes round at last, all reads are marked. What it can return to from everywhere is where
+/// it goes round.
+fn may_wait(machine: &Machine<'_>, state: &State, position: usize) -> bool {
+    if machine.thread(position).is_daemon {
+        return true;
+    }
+    let reads = |state: &State| -> Vec<Patience> {
+        let here = machine.instructions_at(state, position).iter().map(|id| machine.thread(position).instruction(*id));
+        here.filter(|own| own.action.address().is_some()).map(|own| own.patience()).collect()
+    };
+    if machine.asleep(state, position).is_some() {
+        return reads(state) == [Patience::Idle];
+    }
+    let reachable = |from: &State| {
+        let mut seen = HashSet::from([from.clone()]);
+        let mut open = vec![from.clone()];
+        while let Some(state) = open.pop() {
+            let mut events = Vec::new();
+            let _ = machine.events(&state, position, &mut events);
+            let next = events.iter().map(|event| machine.successor(&state, event));
+            open.extend(next.filter(|next| seen.insert(next.clone())));
+        }
+        seen
+    };
+    let all = reachable(state);
+    let returns = |own: &&State| reachable(own).iter().all(|next| reachable(next).contains(*own));
+    let looks: Vec<Patience> = all.iter().filter(returns).flat_map(|own| reads(own)).collect();
+    !looks.is_empty() && looks.iter().all(|patience| *patience == Patience::Idle)
 }
 
 /// Whether a copy alone comes to no effect while memory stays as it is.
 fn waits(machine: &Machine<'_>, state: &State, position: usize) -> bool {
+    let is_timed = |id: &InstructionId| machine.thread(position).instruction(*id).patience() == Patience::Timed;
+    if machine.asleep(state, position).is_some() {
+        return !machine.instructions_at(state, position).iter().any(is_timed);
+    }
     let mut seen = BTreeSet::new();
     let mut open = vec![state.clone()];
     while let Some(state) = open.pop() {
@@ -52,7 +86,16 @@ fn waits(machine: &Machine<'_>, state: &State, position: usize) -> bool {
         if events.is_empty() && !is_blocked(machine, &state, position) {
             return false;
         }
-        if events.iter().any(|event| has_effect(event)) {
+        let queued = |id: InstructionId| machine.thread(position).instruction(id).queue();
+        let wakes_or_sleeps = |event: &Event| match event.step.kind.instruction().and_then(queued) {
+            Some(Queue::Wake { .. }) => true,
+            Some(Queue::Sleep { .. }) => matches!(event.effect, Effect::Rmw { new: Some(_), .. }),
+            None => false,
+        };
+        if events.iter().any(|event| has_effect(event) || wakes_or_sleeps(event)) {
+            return false;
+        }
+        if machine.instructions_at(&state, position).iter().any(is_timed) {
             return false;
         }
         if seen.insert(state.threads()[position].clone()) {

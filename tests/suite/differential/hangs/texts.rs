@@ -35,7 +35,8 @@ impl Text {
             let copies = copies[if thread == 0 { copies.len() - 1 } else { self.random.below(copies.len()) }];
             let count = 1 + self.random.below(3);
             let body: String = (0..count).map(|_| self.statement(2)).collect();
-            text.push_str(&format!("thread t{thread}{copies} {{ {body}}}\n"));
+            let daemon = if self.random.below(8) == 0 { "daemon " } else { "" };
+            text.push_str(&format!("{daemon}thread t{thread}{copies} {{ {body}}}\n"));
         }
         let parsed = parse(SourceText::new("random.pal".to_owned(), text.clone()), Format::Native);
         parsed.unwrap_or_else(|errors| panic!("{errors:?}\n{text}")).program
@@ -55,13 +56,32 @@ impl Text {
         format!("{name} {comparison} {value}")
     }
 
+    fn mark(&mut self) -> &'static str {
+        ["", "", "", "", "idle ", "timed "][self.random.below(6)]
+    }
+
+    fn sleeping(&mut self) -> String {
+        let (name, other, value) = (self.name(), self.name(), self.value());
+        match self.random.below(10) {
+            0 | 1 => format!("{}wait({name}, {value}); ", self.mark()),
+            2 => format!("{name} = {value}; wake({name}, all); "),
+            3 => format!("wake({name}, 1); "),
+            4 => format!("wake({name}, all); "),
+            5 => format!("lock({name}); {}unlock({name}); ", self.statement(0)),
+            6 => format!("acquire({name}); "),
+            7 => format!("release({name}); "),
+            8 if name != other => format!("lock({name}); cond_wait({other}, {name}); unlock({name}); "),
+            _ => format!("fetch_add({name}, 1); "),
+        }
+    }
+
     fn statement(&mut self, depth: usize) -> String {
         let (name, value, other) = (self.name(), self.value(), self.value());
         match self.random.below(if depth == 0 { 8 } else { 14 }) {
             0..=2 => format!("{name} = {value}; "),
             3 => "mfence; ".to_owned(),
-            4 => format!("await ({}); ", self.condition()),
-            5 => format!("fetch_add({name}, 1); "),
+            4 => format!("{}await ({}); ", self.mark(), self.condition()),
+            5 => self.sleeping(),
             6 => format!("while (xchg({name}, {value}) != {other}) {{ pause; }} "),
             7 => format!("while (cas({name}, {value}, {other}) != {value}) {{ pause; }} "),
             8 | 9 => format!("await ({}); {}", self.condition(), self.statement(depth - 1)),

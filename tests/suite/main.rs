@@ -9,6 +9,7 @@ mod events;
 mod evidence;
 mod exports;
 mod fences;
+mod hangs;
 mod house;
 mod languages;
 mod litmus;

@@ -1,0 +1,93 @@
+//! Who waits for ever: programs whose answers are known, evidence that is tampered with, and the command.
+
+mod command;
+mod corpus;
+mod mutations;
+
+use crate::checked;
+use palisade::hangs::{HangOptions, Hangs, Verdict};
+use palisade::program::{Copies, Program};
+use palisade::semantics::Model;
+use palisade::syntax::{Format, parse};
+use palisade::text::SourceText;
+
+/// A program in the native language.
+fn program(text: &str) -> Program {
+    let parsed = parse(SourceText::new("test.pal", text), Format::Native);
+    parsed.unwrap_or_else(|errors| panic!("{errors:?}\n{text}")).program
+}
+
+/// The answer, with evidence that is accepted.
+fn asked(program: &Program, model: Model) -> Hangs {
+    let found = checked::hangs(program, &HangOptions::new(model)).expect("every step has a meaning");
+    found.unwrap_or_else(|failure| panic!("the evidence is rejected: {failure}\n{program:?}"))
+}
+
+/// `free`, `stuck`, or why neither is known.
+fn word(found: &Hangs) -> String {
+    match &found.verdict {
+        Verdict::Free(_) => "free".to_owned(),
+        Verdict::Stuck(_) => "stuck".to_owned(),
+        Verdict::Unknown(why) => why.words(),
+    }
+}
+
+/// The program with one copy of each thread that may have any number.
+fn with_copies(program: &Program, copies: u64) -> Program {
+    let mut fixed = program.clone();
+    fixed.threads.iter_mut().filter(|it| it.copies == Copies::Any).for_each(|it| it.copies = Copies::Exactly(copies));
+    fixed
+}
+
+/// Programs with what they are under SC and under TSO.
+const KNOWN: [(&str, &str, &str); 12] = [
+    // Publish and look: both miss without fences.
+    (
+        "address x, y, kick thread a { x = 1; if (y == 1) { kick = 1; } } \
+         thread b { y = 1; if (x == 0) { await (kick == 1); } }",
+        "free",
+        "stuck",
+    ),
+    (
+        "address x, y, kick thread a { x = 1; mfence; if (y == 1) { kick = 1; } } \
+         thread b { y = 1; mfence; if (x == 0) { await (kick == 1); } }",
+        "free",
+        "free",
+    ),
+    // A spinlock that one holder keeps; a failed update is no effect.
+    (
+        "address l thread a { while (xchg(l, 1) != 0) { pause; } } \
+         thread b { while (xchg(l, 1) != 0) { pause; } l = 0; }",
+        "stuck",
+        "stuck",
+    ),
+    // Who waits at its first instruction and never moved.
+    ("address x thread a [*] { await (x == 1); }", "stuck", "stuck"),
+    ("address x thread a [*] { idle await (x == 1); }", "free", "free"),
+    ("address x daemon thread a [*] { await (x == 1); }", "free", "free"),
+    // A look before the wait that may last is no hang.
+    ("address x, y thread a { loop { if (x == 1) { break; } idle await (y == 1); } }", "free", "free"),
+    // Two words, taken in different orders.
+    (
+        "address a, b thread p { lock(a); lock(b); unlock(b); unlock(a); } \
+         thread q { lock(b); lock(a); unlock(a); unlock(b); }",
+        "stuck",
+        "stuck",
+    ),
+    // A wake-up that finds nobody is lost; time that runs out is no hang.
+    ("address x thread a { wake(x, 1); } thread b { wait(x, 0); }", "stuck", "stuck"),
+    ("address x thread a { wake(x, 1); } thread b { timed wait(x, 0); }", "free", "free"),
+    // One wake-up for two sleepers.
+    ("address x thread a { x = 1; mfence; wake(x, 1); } thread b [2] { wait(x, 0); }", "stuck", "stuck"),
+    ("address x thread a { x = 1; mfence; wake(x, all); } thread b [*] { wait(x, 0); }", "stuck", "stuck"),
+];
+
+#[test]
+fn small_programs_have_their_answers() {
+    for (text, sc, tso) in KNOWN {
+        let program = program(&format!("program small\n{text}"));
+        for (model, expected) in [(Model::Sc, sc), (Model::Tso, tso)] {
+            assert_eq!(word(&asked(&program, model)), expected, "{model:?}: {text}");
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Evidence that is tampered with is rejected.
+
+use super::{asked, program};
+use palisade::evidence::{FreeCertificate, StuckWitness, Tokens};
+use palisade::hangs::Verdict;
+use palisade::program::Program;
+use palisade::semantics::Model;
+use palisade::verify::{check_free, check_stuck};
+
+const FREE: [&str; 3] = [
+    "address x, y thread a { x = 1; mfence; await (y == 1); } thread b { y = 1; mfence; await (x == 1); }",
+    "address m, ready thread a { lock(m); ready = 1; unlock(m); } \
+     thread b [*] { lock(m); unlock(m); await (ready == 1); }",
+    "address x thread a { x = 1; mfence; wake(x, all); } thread b [*] { while (x == 0) { wait(x, 0); } }",
+];
+
+const STUCK: [&str; 3] = [
+    "address x, y, kick thread a { x = 1; if (y == 1) { kick = 1; } } \
+     thread b { y = 1; if (x == 0) { await (kick == 1); } }",
+    "address x thread a { wake(x, 1); } thread b { wait(x, 0); }",
+    "address l thread a [*] { while (xchg(l, 1) != 0) { pause; } }",
+];
+
+fn free(text: &str) -> (Program, FreeCertificate) {
+    let program = program(&format!("program small\n{text}"));
+    match asked(&program, Model::Tso).verdict {
+        Verdict::Free(certificate) => (program, *certificate),
+        other => panic!("{other:?}: {text}"),
+    }
+}
+
+fn stuck(text: &str) -> (Program, StuckWitness) {
+    let program = program(&format!("program small\n{text}"));
+    match asked(&program, Model::Tso).verdict {
+        Verdict::Stuck(stuck) => (program, stuck.witness()),
+        other => panic!("{other:?}: {text}"),
+    }
+}
+
+#[test]
+fn a_set_that_lacks_a_configuration_is_rejected() {
+    for text in FREE {
+        let (program, certificate) = free(text);
+        assert_eq!(check_free(&program, &certificate), Ok(()));
+        for index in 0..certificate.set.configurations.len() {
+            let mut fewer = certificate.clone();
+            fewer.set.configurations.remove(index);
+            assert!(check_free(&program, &fewer).is_err(), "{text}: without configuration {index}");
+        }
+    }
+}
+
+#[test]
+fn a_set_with_other_counts_memories_or_models_is_rejected() {
+    for text in FREE {
+        let (program, certificate) = free(text);
+        let mut tried = 0;
+        for index in 0..certificate.set.configurations.len() {
+            for token in 0..certificate.set.configurations[index].tokens.len() {
+                let mut other = certificate.clone();
+                let (_, count) = &mut other.set.configurations[index].tokens[token];
+                *count = match *count {
+                    Tokens::Finite(count) => Tokens::Finite(count + 1),
+                    Tokens::Omega => Tokens::Finite(other.set.most + 1),
+                };
+                assert!(check_free(&program, &other).is_err(), "{text}: {index}, {token}");
+                tried += 1;
+            }
+        }
+        for index in 0..certificate.set.memories.len() {
+            let mut other = certificate.clone();
+            other.set.memories[index] = vec![(1, 9)];
+            assert!(check_free(&program, &other).is_err(), "{text}: memory {index}");
+        }
+        let other = FreeCertificate { model: Model::Pso, ..certificate.clone() };
+        assert!(certificate.robust.is_none() || check_free(&program, &other).is_err(), "{text}");
+        assert!(tried > 0, "{text}");
+    }
+}
+
+#[test]
+fn a_set_of_another_program_is_rejected() {
+    let (_, certificate) = free(FREE[0]);
+    let unfenced = FREE[0].replace("mfence;", "");
+    let program = program(&format!("program small\n{unfenced}"));
+    assert!(check_free(&program, &certificate).is_err());
+}
+
+#[test]
+fn a_computation_that_lacks_a_step_is_rejected() {
+    for text in STUCK {
+        let (program, witness) = stuck(text);
+        assert_eq!(check_stuck(&program, &witness), Ok(()));
+        for index in 0..witness.steps.len() {
+            let mut fewer = witness.clone();
+            fewer.steps.remove(index);
+            assert!(check_stuck(&program, &fewer).is_err(), "{text}: without step {index}");
+        }
+    }
+}
+
+#[test]
+fn a_stuck_state_is_none_once_somebody_can_go_on() {
+    let (_, witness) = stuck(STUCK[1]);
+    for text in [STUCK[1].replace("wait(x", "timed wait(x"), STUCK[1].replace("wait(x", "idle wait(x")] {
+        let program = program(&format!("program small\n{text}"));
+        assert!(check_stuck(&program, &witness).is_err(), "{text}");
+    }
+    let (_, witness) = stuck(STUCK[0]);
+    let helped = STUCK[0].replace("kick = 1; } }", "kick = 1; } kick = 1; }");
+    let program = program(&format!("program small\n{helped}"));
+    assert!(check_stuck(&program, &witness).is_err());
+}

@@ -26,6 +26,7 @@ mod pso_check;
 mod races;
 mod saturation;
 mod simulated_counters;
+mod stuck;
 mod tickets;
 
 use crate::environment::seeds;

@@ -1,5 +1,67 @@
 //! `palisade check --ask hangs`: what it says, its exit status, its evidence.
 
 use crate::documents;
-use crate::piped::palisade;
+use std::path::Path;
+use std::process::Command;
 
+fn said(folder: &Path, line: &str) -> (i32, String) {
+    let command = &mut Command::new(env!("CARGO_BIN_EXE_palisade"));
+    let output = command.args(line.split(' ')).current_dir(folder).output().expect("it runs");
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    (output.status.code().expect("it ends"), format!("{out}{err}"))
+}
+
+const UNFENCED: &str = "program Flags
+address x, y, kick
+thread a { x = 1; if (y == 1) { kick = 1; } }
+thread b { y = 1; if (x == 0) { await (kick == 1); } }
+";
+
+#[test]
+fn the_command_says_who_waits_for_what() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("flags.pal"), UNFENCED).expect("it is written");
+    let fenced = UNFENCED.replace(" = 1; if", " = 1; mfence; if");
+    std::fs::write(folder.path().join("fenced.pal"), fenced).expect("it is written");
+
+    let (status, report) = said(folder.path(), "check --ask hangs flags.pal --certificate e");
+    assert_eq!(status, 1, "{report}");
+    assert!(report.starts_with("flags.pal: stuck\n"), "{report}");
+    assert!(report.contains("`kick` holds 0; 1 in `kick` would let it go on"), "{report}");
+    assert_eq!(said(folder.path(), "check --ask hangs flags.pal --model sc").0, 0);
+
+    let (status, report) = said(folder.path(), "check --ask hangs fenced.pal --certificate e");
+    assert!(status == 0 && report.starts_with("fenced.pal: nobody waits for ever\n"), "{report}");
+
+    let (status, report) = said(folder.path(), "verify e/flags.pal.stuck.json e/fenced.pal.free.json");
+    assert_eq!(status, 0, "{report}");
+    assert!(report.contains("has a stuck state") && report.contains("has no stuck state"), "{report}");
+    // Evidence about one program shows nothing of the other.
+    let (status, report) = said(folder.path(), "verify e/fenced.pal.free.json --program flags.pal");
+    assert_ne!(status, 0, "{report}");
+}
+
+#[test]
+fn documents_and_findings_have_the_answer() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("flags.pal"), UNFENCED).expect("it is written");
+    let (status, json) = said(folder.path(), "check --ask hangs flags.pal --json");
+    assert_eq!(status, 1, "{json}");
+    let document = documents::read(&json);
+    assert!(json.contains("\"hangs\"") && json.contains("stuck"), "{document}");
+    let line = "check --ask hangs flags.pal --sarif log.sarif --junit log.xml --page page.html";
+    let (status, report) = said(folder.path(), line);
+    assert_eq!(status, 1, "{report}");
+    let sarif = documents::sarif(&folder.path().join("log.sarif"));
+    assert!(sarif.to_string().contains("\"hang\""), "{sarif}");
+    let text = |name: &str| std::fs::read_to_string(folder.path().join(name)).expect("it is written");
+    assert!(text("log.xml").contains("nobody waits for ever") && text("page.html").contains("waits for ever"));
+}
+
+#[test]
+fn events_and_fences_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("flags.pal"), UNFENCED).expect("it is written");
+    let (status, report) = said(folder.path(), "fences --ask hangs flags.pal");
+    assert!(status == 2 && report.contains("--ask robustness"), "{status}: {report}");
+}

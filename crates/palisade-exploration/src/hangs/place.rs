@@ -36,7 +36,7 @@ pub enum Waiting {
     Active,
     /// It does nothing of the kind, on any way, or it sleeps.
     Waits,
-    /// The same, and it may do so for ever: it is a copy of a daemon, or all that it looks at is marked `idle`.
+    /// The same, and it may do so for ever: it is a copy of a daemon, or what it looks at is marked `idle`.
     Idle,
 }
 

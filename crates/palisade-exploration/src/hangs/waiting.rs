@@ -14,10 +14,8 @@ struct Round {
     points: Vec<(Control, u32)>,
     numbers: FxHashMap<(Control, u32), usize>,
     after: Vec<Vec<usize>>,
-    /// Whether it reads there, and all that it reads is marked `idle`.
+    /// Whether it reads something there that is marked `idle`.
     is_idle: Vec<bool>,
-    /// Whether it reads nothing there.
-    is_silent: Vec<bool>,
 }
 
 impl Round {
@@ -30,7 +28,6 @@ impl Round {
         self.numbers.insert(point, number);
         self.after.push(Vec::new());
         self.is_idle.push(false);
-        self.is_silent.push(false);
         number
     }
 
@@ -45,7 +42,8 @@ impl Round {
         reached
     }
 
-    /// Whether it may go round for ever, wherever it does so at last: it reads something there, and all of that is marked.
+    /// Whether it may go round for ever: wherever it does so at last, it reads something that is marked. It goes round at last where each point behind a
+    /// point leads back to it.
     fn may_last(&self) -> bool {
         if !self.is_idle.contains(&true) {
             return false;
@@ -53,10 +51,7 @@ impl Round {
         let reached: Vec<Vec<bool>> = (0..self.points.len()).map(|point| self.reached_from(point)).collect();
         let all = || 0..self.points.len();
         let is_last = |point: &usize| all().all(|other| !reached[*point][other] || reached[other][*point]);
-        all().filter(is_last).all(|point| {
-            let reads = |other: usize| reached[point][other] && self.is_idle[other];
-            self.is_idle[point] || self.is_silent[point] && all().any(reads)
-        })
+        all().filter(is_last).all(|point| all().any(|other| reached[point][other] && self.is_idle[other]))
     }
 }
 
@@ -100,8 +95,7 @@ impl System<'_> {
             if patiences.contains(&Patience::Timed) {
                 return Ok(Waiting::Active);
             }
-            round.is_idle[next] = !patiences.is_empty() && patiences.iter().all(|patience| *patience == Patience::Idle);
-            round.is_silent[next] = patiences.is_empty();
+            round.is_idle[next] = patiences.contains(&Patience::Idle);
             for index in changes.start..changes.end {
                 let change = self.change(index);
                 let Some(to) = change.to.filter(|_| !change.is_effect) else { return Ok(Waiting::Active) };

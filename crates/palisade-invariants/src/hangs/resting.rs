@@ -12,7 +12,7 @@ pub(super) enum Rest {
     None,
     /// It waits or sleeps, and must not do so for ever.
     Hangs,
-    /// It may wait for ever: it is a copy of a daemon, or all that it looks at is marked `idle`.
+    /// It may wait for ever: it is a copy of a daemon, or what it looks at is marked `idle`.
     MayWait,
 }
 
@@ -113,17 +113,15 @@ impl<P: Clone + PartialEq> Round<P> {
         found
     }
 
-    /// Whether the copy may go on like this for ever: wherever it goes round at last, it reads something, and all of that is marked `idle`. It goes round
-    /// at last where each point behind a point leads back to it.
+    /// Whether the copy may go on like this for ever: wherever it goes round at last, it reads something that is marked `idle`. It goes round at last where
+    /// each point behind a point leads back to it.
     pub(super) fn may_last(&self) -> bool {
-        if !self.looked.iter().any(|(reads, _)| reads.contains(&Patience::Idle)) {
+        let is_idle = |point: &usize| self.looked[*point].0.contains(&Patience::Idle);
+        if !(0..self.looked.len()).any(|point| is_idle(&point)) {
             return false;
         }
         let behind: Vec<BTreeSet<usize>> = (0..self.looked.len()).map(|point| self.behind(point)).collect();
         let lasts = |point: &usize| behind[*point].iter().all(|next| behind[*next].contains(point));
-        (0..self.looked.len()).filter(lasts).all(|point| {
-            let mut reads = behind[point].iter().flat_map(|next| &self.looked[*next].0).peekable();
-            reads.peek().is_some() && reads.all(|patience| *patience == Patience::Idle)
-        })
+        (0..self.looked.len()).filter(lasts).all(|point| behind[point].iter().any(is_idle))
     }
 }

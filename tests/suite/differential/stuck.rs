@@ -1,0 +1,106 @@
+//! Hangs: there is a stuck state exactly if the oracle's enumeration meets one, and all evidence is accepted.
+
+use super::{Amount, Compared, compare_generated, of_class};
+use crate::checked;
+use palisade::hangs::{HangOptions, Hangs, Method, Verdict, Why};
+use palisade::program::{Copies, Program};
+use palisade::semantics::hang_oracle::{HangEffort, hangs};
+use palisade::semantics::random::{WaitShape, waiting_program};
+use palisade::semantics::{Instance, Model};
+
+/// Configurations of one exploration at most.
+const MOST: u64 = 20_000;
+
+/// Whether an instance has a stuck state; nothing where that is not known.
+fn is_stuck(program: &Program, instance: &Instance, model: Model, states: usize) -> Option<bool> {
+    let effort = HangEffort { states, ..HangEffort::default() };
+    let found = hangs(program, instance, model, effort).ok()?;
+    (found.closed || !found.stuck.is_empty()).then_some(!found.stuck.is_empty())
+}
+
+/// The engine's answer, with evidence that is accepted; nothing where a step has no meaning.
+fn answered(program: &Program, model: Model) -> Result<Option<Hangs>, String> {
+    match checked::hangs(program, &HangOptions { most: Some(MOST), ..HangOptions::new(model) }) {
+        Err(_) => Ok(None),
+        Ok(Ok(found)) => Ok(Some(found)),
+        Ok(Err(failure)) => Err(format!("under {model:?} the evidence is rejected: {failure}")),
+    }
+}
+
+fn compare_fixed(program: &Program) -> Compared {
+    let instance = Instance::of(program).ok_or("the copies are not fixed")?;
+    let mut class = "free";
+    for model in [Model::Sc, Model::Tso, Model::Pso] {
+        let Some(found) = answered(program, model)? else { return Ok("no meaning") };
+        match (&found.verdict, is_stuck(program, &instance, model, 4_000)) {
+            (_, None) | (Verdict::Unknown(Why::Stopped(_) | Why::BuffersLonger(_)), _) => return Ok("too large"),
+            (Verdict::Stuck(_), Some(true)) if class.starts_with("free") => {
+                class = if model == Model::Sc { "stuck under SC" } else { "stuck under buffers alone" };
+            }
+            (Verdict::Free(_), Some(false)) if found.by == Method::ScRobust => class = "free, robust",
+            (Verdict::Stuck(_), Some(true)) | (Verdict::Free(_), Some(false)) => {}
+            (verdict, said) => return Err(format!("under {model:?}: {verdict:?}, but the oracle says {said:?}")),
+        }
+    }
+    Ok(class)
+}
+
+#[test]
+fn stuck_states_are_those_of_the_oracle() {
+    let shapes = [
+        WaitShape { copies: 2, statements: 3, ..WaitShape::default() },
+        WaitShape { copies: 2, sleeps: 40, marks: 12, ..WaitShape::default() },
+        WaitShape { copies: 2, sleeps: 0, locks: 0, awaits: 25, addresses: 3, ..WaitShape::default() },
+        WaitShape { statements: 2, locks: 40, ..WaitShape::default() },
+    ];
+    let generate = |seed: u64| waiting_program(seed, &shapes[usize::try_from(seed % 4).expect("small")]);
+    let amount = Amount { default: 160, long: 20_000 };
+    let counts = compare_generated("hangs", 3_000_000, amount, generate, compare_fixed);
+    assert!(of_class(&counts, "stuck under SC") > 10 && of_class(&counts, "free") > 10, "{counts:?}");
+}
+
+/// All instances with at most so many copies of each replicated thread, each number by itself.
+fn instances(program: &Program, most: u64) -> Vec<Instance> {
+    let mut counts: Vec<Vec<u64>> = vec![Vec::new()];
+    for thread in &program.threads {
+        let range = match thread.copies {
+            Copies::Exactly(count) => count..=count,
+            Copies::Any => 0..=most,
+        };
+        let longer = |before: &Vec<u64>| range.clone().map(|count| [before.as_slice(), &[count]].concat()).collect();
+        counts = counts.iter().flat_map(|before| -> Vec<Vec<u64>> { longer(before) }).collect();
+    }
+    counts.into_iter().map(Instance::new).collect()
+}
+
+fn compare_any(program: &Program) -> Compared {
+    if !program.is_parameterized() {
+        return Ok("fixed");
+    }
+    for model in [Model::Sc, Model::Tso] {
+        let Some(found) = answered(program, model)? else { return Ok("no meaning") };
+        let stuck = |instance: &Instance| is_stuck(program, instance, model, 4_000) == Some(true);
+        match &found.verdict {
+            Verdict::Stuck(_) => return Ok("stuck"),
+            Verdict::Free(_) => {
+                if let Some(instance) = instances(program, 3).into_iter().find(stuck) {
+                    return Err(format!("free under {model:?}, but {:?} is stuck", instance.counts()));
+                }
+            }
+            Verdict::Unknown(_) => {
+                return Ok(if instances(program, 3).iter().any(stuck) { "stuck, not found" } else { "open" });
+            }
+        }
+    }
+    Ok("free")
+}
+
+#[test]
+fn any_number_of_copies_hangs_as_its_instances_do() {
+    let shape = WaitShape { copies: 2, statements: 3, any: 60, marks: 10, ..WaitShape::default() };
+    let generate = |seed: u64| waiting_program(seed, &shape);
+    let amount = Amount { default: 60, long: 6_000 };
+    let counts = compare_generated("hangs, any number", 3_100_000, amount, generate, compare_any);
+    assert!(of_class(&counts, "free") > 3 && of_class(&counts, "stuck") > 3, "{counts:?}");
+    assert!(of_class(&counts, "stuck, not found") == 0, "{counts:?}");
+}

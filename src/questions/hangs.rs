@@ -5,6 +5,7 @@ use super::{About, Evident, Question};
 use crate::evidence::Evidence;
 use crate::hangs::{HangOptions, Hangs, Method, Stuck, Verdict, Waiter, hangs};
 use crate::limits::Limits;
+use crate::program::{Action, Instruction, Patience, Program, Thread};
 use crate::report::account::{Account, Answer, Mark, Proof, Rule, Run, Shown};
 use crate::report::computation::{ComputationReport, address_text};
 use crate::report::context::{instance_words, place};
@@ -33,6 +34,16 @@ impl Evident for Hangs {
 }
 
 impl WaitsForEver<'_> {
+    /// Whether a program of threads means to have this question: it sleeps or wakes sleepers, takes mutexes or semaphores, or says who may wait.
+    pub fn is_meant(program: &Program) -> bool {
+        let says = |own: &Instruction| {
+            let takes = own.until().is_some() && matches!(own.action, Action::Cas { .. } | Action::Rmw { .. });
+            own.queue().is_some() || own.patience() != Patience::Finite || takes
+        };
+        let is_said = |thread: &Thread| thread.is_daemon || thread.instructions.iter().any(says);
+        !program.is_event_driven() && !program.states_orderings() && program.threads.iter().any(is_said)
+    }
+
     /// A copy that waits, for what, and what would let it go on.
     fn waiter_words(&self, stuck: &Stuck, waiter: &Waiter) -> String {
         let program = self.about.program;

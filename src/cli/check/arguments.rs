@@ -19,7 +19,8 @@ pub(in crate::cli) struct CheckArguments {
     #[command(flatten)]
     pub(in crate::cli) program: ProgramOptions,
     /// What to ask, in place of all questions that the program has: its properties, robustness, and of events robustness against
-    /// concurrency. `hangs` and `races` are asked only here.
+    /// concurrency. `hangs` is asked by itself where a
+    /// program sleeps, locks or says who may wait, `races` only here.
     #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',', help_heading = "Question")]
     pub(in crate::cli) ask: Vec<Ask>,
     /// The memory model. Under `sc`, which every program is robust against, properties alone are asked.

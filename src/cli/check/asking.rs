@@ -3,7 +3,7 @@
 use super::CheckArguments;
 use crate::cli::Loaded;
 use crate::cli::words::{Ask, QueueChoice};
-use crate::questions::{Concurrency, PsoRobustness};
+use crate::questions::{Concurrency, PsoRobustness, WaitsForEver};
 use crate::report::models::model_word;
 use crate::semantics::Model;
 use crate::syntax::{self, Diagnostic, InputError};
@@ -53,6 +53,9 @@ pub(in crate::cli) fn questions(
             asks.push(Ask::Robustness);
         }
         _ => {}
+    }
+    if all && arguments.attacks.is_none() && WaitsForEver::is_meant(program) {
+        asks.push(Ask::Hangs);
     }
     if is_asked(Ask::Hangs) {
         syntax::threads_only(program, "`--ask hangs`", "`--ask concurrency,robustness` is about events and tasks")

@@ -169,10 +169,10 @@ fn answer<'q>(
             asking.ask(Robustness { about, options, part, observer })
         }
         Ask::Hangs => {
-            let buffer = arguments.methods.buffer;
+            let (buffer, most) = (arguments.methods.buffer, (most < u64::MAX).then_some(CONFIGURATIONS[1]));
             asking.ask(WaitsForEver {
                 about,
-                options: HangOptions { values, buffer, ..HangOptions::new(arguments.model) },
+                options: HangOptions { values, buffer, most, ..HangOptions::new(arguments.model) },
             })
         }
         Ask::Races => asking.ask(TriangularRaces { about, values }),

@@ -49,7 +49,7 @@ fn documents_and_findings_have_the_answer() {
     assert_eq!(status, 1, "{json}");
     let document = documents::read(&json);
     assert!(json.contains("\"hangs\"") && json.contains("stuck"), "{document}");
-    let line = "check --ask hangs flags.pal --sarif log.sarif --junit log.xml --page page.html";
+    let line = "check --ask hangs flags.pal --sarif log.sarif --junit log.xml --report page.html";
     let (status, report) = said(folder.path(), line);
     assert_eq!(status, 1, "{report}");
     let sarif = documents::sarif(&folder.path().join("log.sarif"));

@@ -7,6 +7,7 @@
 use super::program::RobustCertificate;
 use super::property::{BufferConfiguration, BufferedLocal};
 use super::pso::PsoCertificate;
+use super::state::LocalIndex;
 use palisade_model::program::{InstructionId, RegisterId, Value};
 use palisade_semantics::{Instance, Model, Step};
 
@@ -40,12 +41,29 @@ pub struct WaitingSet {
     pub live: Vec<Vec<Vec<RegisterId>>>,
     /// Up to which number copies of replicated threads are counted.
     pub most: u64,
+    /// Addresses, ascending, whose values are told apart up to [`most`](Self::most); one more stands for any larger value.
+    pub counters: Vec<Value>,
+    /// Sums that no step changes. What breaks one is not listed.
+    pub rows: Vec<WaitingRow>,
     /// The local states that configurations refer to.
     pub locals: Vec<WaitingLocal>,
     /// The memories that configurations refer to: ascending addresses with their values. Addresses left out hold their initial value.
     pub memories: Vec<Vec<(Value, Value)>>,
     /// The configurations. Copies that have ended and have nothing in their buffers are left out.
     pub configurations: Vec<BufferConfiguration>,
+}
+
+/// A weighted sum that no step changes. What it does not list has weight 0.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WaitingRow {
+    /// The sum.
+    pub constant: i64,
+    /// Weights of local states, for each copy there. States in which copies of replicated threads begin have none.
+    pub locals: Vec<(LocalIndex, i64)>,
+    /// Weights of addresses that are no counters holding a value.
+    pub values: Vec<(Value, Value, i64)>,
+    /// Weights of the values of counters.
+    pub counters: Vec<(Value, i64)>,
 }
 
 /// A state of one copy.

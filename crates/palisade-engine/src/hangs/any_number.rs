@@ -107,30 +107,39 @@ enum Proving {
 
 /// Copies counted up to a number: with buffers, or interleavings of a robust program.
 fn prove(asking: &mut Asking<'_>, most: u64, nodes: Option<u64>) -> Result<Proving, Halt<Fault>> {
-    let program = asking.program;
     let model = asking.options.model;
-    let counts = |asking: &mut Asking<'_>, order: Order| {
-        let shape = asking.shape(order, asking.options.buffer.min(4), most);
-        match asking.explore(program, None, shape, nodes) {
-            Err(Halt::Fault(fault)) if fault.is_growth() => Ok(Explored::Open(Why::Grows(fault.describe(program)))),
-            explored => explored,
-        }
-    };
-    let sc = match counts(asking, Order::Sc)? {
-        Explored::Free(sc) => sc,
-        Explored::Open(why) => return Ok(Proving::Open(why)),
-        Explored::Stuck(_) => unreachable!("an exploration of no instance shows no computation"),
+    let sc = match counted(asking, Order::Sc, most, nodes)? {
+        Ok(sc) => sc,
+        Err(why) => return Ok(Proving::Open(why)),
     };
     if model == Model::Sc {
         return Ok(Proving::Shown(asking.free(sc, None)?));
     }
-    let why = match counts(asking, model.into())? {
-        Explored::Free(found) => return Ok(Proving::Shown(asking.free(found, None)?)),
-        Explored::Open(why) => why,
-        Explored::Stuck(_) => unreachable!("an exploration of no instance shows no computation"),
+    let why = match counted(asking, model.into(), most, nodes)? {
+        Ok(found) => return Ok(Proving::Shown(asking.free(found, None)?)),
+        Err(why) => why,
     };
     match asking.robust(nodes)? {
         Some(robust) => Ok(Proving::Shown(asking.free(sc, Some(robust))?)),
         None => Ok(Proving::Open(why)),
     }
+}
+
+/// A closed set without a stuck configuration, with values as they are or with counters; why there is none.
+fn counted<'a>(
+    asking: &mut Asking<'a>,
+    order: Order,
+    most: u64,
+    nodes: Option<u64>,
+) -> Result<Result<Search<'a>, Why>, Halt<Fault>> {
+    let program = asking.program;
+    let shape = asking.shape(order, asking.options.buffer.min(4), most);
+    let why = match asking.explore(program, None, shape, nodes) {
+        Ok(Explored::Free(found)) => return Ok(Ok(found)),
+        Ok(Explored::Open(why)) => why,
+        Ok(Explored::Stuck(_)) => unreachable!("an exploration of no instance shows no computation"),
+        Err(Halt::Fault(fault)) if fault.is_growth() => Why::Grows(fault.describe(program)),
+        Err(halt) => return Err(halt),
+    };
+    Ok(asking.explore_counting(shape, nodes)?.ok_or(why))
 }

@@ -5,7 +5,7 @@ use super::{HangOptions, Method, Verdict, Why};
 use crate::robustness::{self, CheckOptions, certificate, check_pso_within, check_quickly, not_for_pso};
 use palisade_evidence::{FreeCertificate, WhyRobust};
 use palisade_exploration::buffered::Order;
-use palisade_exploration::hangs::{Search, Shape, search};
+use palisade_exploration::hangs::{Search, Shape, search, search_counting};
 use palisade_exploration::instrumented::Fault;
 use palisade_model::limits::{Budget, Halt, StopReason};
 use palisade_model::program::{Program, Queue, ThreadId};
@@ -67,6 +67,22 @@ impl<'a> Asking<'a> {
             None if instance.is_none() => Explored::Open(Why::CountsTooFew(shape.most)),
             None => Explored::Open(Why::NotReplayed),
         })
+    }
+
+    /// Explores the program with counters told apart up to the number of the shape; nothing where that shows nothing.
+    pub(super) fn explore_counting(
+        &mut self,
+        shape: Shape,
+        nodes: Option<u64>,
+    ) -> Result<Option<Search<'a>>, Halt<Fault>> {
+        let budget = Budget::within(&self.options.limits).with_work(nodes);
+        let found = match search_counting(self.program, shape, &budget) {
+            Err(Halt::Stopped(StopReason::Budget)) if nodes.is_some() => return Ok(None),
+            Err(Halt::Fault(fault)) if fault.is_growth() => return Ok(None),
+            found => found?,
+        };
+        self.states += found.as_ref().map_or(0, Search::len);
+        Ok(found.filter(Search::is_free))
     }
 
     /// Why interleavings are enough; nothing where that is not known.

@@ -7,8 +7,8 @@ use super::pso::PsoCertificateText;
 use super::strict::{Object, present};
 use super::witness::{StepText, counted_instance, step_in, step_out};
 use crate::{
-    BufferConfiguration, BufferEntry, BufferedLocal, FreeCertificate, RobustCertificate, StuckWitness, WaitingLocal,
-    WaitingSet, WhyRobust,
+    BufferConfiguration, BufferEntry, BufferedLocal, FreeCertificate, LocalIndex, RobustCertificate, StuckWitness,
+    WaitingLocal, WaitingRow, WaitingSet, WhyRobust,
 };
 use palisade_model::program::{InstructionId, LabelId, RegisterId, ThreadId, Value};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -24,6 +24,10 @@ pub(super) struct FreeText<R> {
     pso: Option<Object<PsoCertificateText>>,
     live: Vec<Vec<Vec<u32>>>,
     most: u64,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    counters: Vec<Value>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    rows: Vec<Object<RowText>>,
     locals: Vec<WaitingLocal>,
     memories: Vec<Vec<(Value, Value)>>,
     configurations: Vec<BufferConfiguration>,
@@ -37,6 +41,29 @@ pub(super) struct StuckText {
     /// How many copies of each thread run.
     instance: Vec<u64>,
     steps: Vec<StepText>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RowText {
+    constant: i64,
+    locals: Vec<(LocalIndex, i64)>,
+    values: Vec<(Value, Value, i64)>,
+    counters: Vec<(Value, i64)>,
+}
+
+impl From<WaitingRow> for Object<RowText> {
+    fn from(row: WaitingRow) -> Self {
+        let WaitingRow { constant, locals, values, counters } = row;
+        Self(RowText { constant, locals, values, counters })
+    }
+}
+
+impl From<Object<RowText>> for WaitingRow {
+    fn from(Object(text): Object<RowText>) -> Self {
+        let RowText { constant, locals, values, counters } = text;
+        Self { constant, locals, values, counters }
+    }
 }
 
 /// `[thread, label or null, registers, holding, buffer, instruction or null]`.
@@ -75,9 +102,11 @@ impl<'a, R: From<&'a RobustCertificate>> From<&'a FreeCertificate> for FreeText<
             Some(WhyRobust::Pso(certificate)) => (None, Some(Object(certificate.as_ref().into()))),
             None => (None, None),
         };
-        let WaitingSet { live, most, locals, memories, configurations } = set.clone();
+        let WaitingSet { live, most, counters, rows, locals, memories, configurations } = set.clone();
+        let rows = rows.into_iter().map(Into::into).collect();
         let live = live.iter().map(|labels| labels.iter().map(numbers).collect()).collect();
-        Self { model: ModelText(*model), robust, pso, live, most, locals, memories, configurations }
+        let model = ModelText(*model);
+        Self { model, robust, pso, live, most, counters, rows, locals, memories, configurations }
     }
 }
 
@@ -85,7 +114,8 @@ impl<R: Into<RobustCertificate>> TryFrom<FreeText<R>> for FreeCertificate {
     type Error = MalformedEvidence;
 
     fn try_from(text: FreeText<R>) -> Result<Self, MalformedEvidence> {
-        let FreeText { model, robust, pso, live, most, locals, memories, configurations } = text;
+        let FreeText { model, robust, pso, live, most, counters, rows, locals, memories, configurations } = text;
+        let rows = rows.into_iter().map(Into::into).collect();
         let registers = |numbers: Vec<u32>| numbers.into_iter().map(|it| id(RegisterId::from_index, it)).collect();
         let live = live.into_iter().map(|labels| labels.into_iter().map(registers).collect()).collect();
         let robust = match (robust, pso) {
@@ -94,7 +124,8 @@ impl<R: Into<RobustCertificate>> TryFrom<FreeText<R>> for FreeCertificate {
             (None, Some(Object(pso))) => Some(WhyRobust::Pso(Box::new(pso.into()))),
             (Some(_), Some(_)) => return Err(MalformedEvidence::new("robustness against TSO and PSO at once")),
         };
-        Ok(Self { model: model.0, robust, set: WaitingSet { live, most, locals, memories, configurations } })
+        let set = WaitingSet { live, most, counters, rows, locals, memories, configurations };
+        Ok(Self { model: model.0, robust, set })
     }
 }
 

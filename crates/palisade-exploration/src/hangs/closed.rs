@@ -1,7 +1,8 @@
 //! What was explored, in the terms of the checker.
 
+use super::rows::Term;
 use super::search::Search;
-use palisade_evidence::{BufferConfiguration, BufferedLocal, Tokens, WaitingLocal, WaitingSet};
+use palisade_evidence::{BufferConfiguration, BufferedLocal, Tokens, WaitingLocal, WaitingRow, WaitingSet};
 use palisade_model::program::{Copies, Value};
 use rustc_hash::FxHashMap;
 
@@ -29,6 +30,26 @@ impl Search<'_> {
             };
             let tokens = configuration.tokens.iter().map(token).collect();
             set.configurations.push(BufferConfiguration { memory, locked: control.locked, tokens });
+        }
+        set.counters = system.counters().to_vec();
+        if !self.rows().is_empty() {
+            for place in
+                (0..number(system.place_count())).filter(|place| !locals.contains_key(place)).collect::<Vec<_>>()
+            {
+                locals.insert(place, number(set.locals.len()));
+                set.locals.push(self.waiting_local(place));
+            }
+        }
+        for row in self.rows() {
+            let mut listed = WaitingRow { constant: row.constant, ..WaitingRow::default() };
+            for (term, weight) in &row.terms {
+                match *term {
+                    Term::Place(place) => listed.locals.extend(locals.get(&place).map(|local| (*local, *weight))),
+                    Term::Value(address, value) => listed.values.push((address, value, *weight)),
+                    Term::Counter(counter) => listed.counters.push((counter, *weight)),
+                }
+            }
+            set.rows.push(listed);
         }
         set
     }

@@ -8,12 +8,14 @@
 //! stores, nor changes memory, on any way.
 
 mod closed;
+mod counters;
 mod place;
+mod rows;
 mod search;
 mod system;
 mod tokens;
 mod waiting;
 
 pub use place::{Local, Place, Waiting};
-pub use search::{Configuration, Search, Step, search};
+pub use search::{Configuration, Search, Step, search, search_counting};
 pub use system::{Act, Control, Shape, System};

@@ -1,6 +1,8 @@
 //! One exploration, breadth first, until a stuck state is found.
 
+use super::counters::counters;
 use super::place::Waiting;
+use super::rows::{Row, rows};
 use super::system::{Act, Control, Shape, System};
 use crate::instrumented::Fault;
 use crate::lazy::{Interner, NetError};
@@ -42,8 +44,16 @@ pub struct Search<'p> {
     found: Vec<(u32, Option<Step>)>,
     /// Places in which copies of replicated threads begin.
     sources: Vec<u32>,
+    /// The initial ones.
+    initial: Vec<Configuration>,
     /// A stuck one.
     stuck: Option<u32>,
+    /// Sums that configurations keep; others are left out.
+    rows: Vec<Row>,
+    /// Whether a store had to wait for room in a buffer.
+    overflowed: bool,
+    /// Whether a counter may fall below 0.
+    is_negative: bool,
     /// Whether a copy rests inside a locked section while others wait for their buffers to drain.
     pub has_closed_lock: bool,
     /// Whether all was explored.
@@ -70,7 +80,8 @@ impl Search<'_> {
 
     /// Whether the set is closed for unbounded buffers, and has no stuck state.
     pub fn is_free(&self) -> bool {
-        self.is_exhausted && self.stuck.is_none() && !self.system.overflowed && !self.has_closed_lock
+        let is_cut = self.overflowed || self.is_negative || self.has_closed_lock;
+        self.is_exhausted && self.stuck.is_none() && !is_cut
     }
 
     /// How many configurations there are.
@@ -113,26 +124,64 @@ impl Search<'_> {
 
 /// Explores a program until a stuck state is found, or to the end.
 pub fn search<'p>(program: &'p Program, shape: Shape, budget: &Budget) -> Result<Search<'p>, Halt<Fault>> {
-    let mut search = Search {
-        system: System::new(program, shape, &budget.limits),
-        configurations: Interner::default(),
-        found: Vec::new(),
-        sources: Vec::new(),
-        stuck: None,
-        has_closed_lock: false,
-        is_exhausted: false,
-    };
-    search.explore(budget)?;
+    let mut search = Search::new(System::new(program, shape, Vec::new(), &budget.limits), Vec::new());
+    search.explore(budget, true)?;
     Ok(search)
+}
+
+/// Explores a program in which the values of counters are told apart up to [`Shape::most`], and configurations are left out that break a sum that all steps
+/// keep; nothing where there are no counters.
+pub fn search_counting<'p>(
+    program: &'p Program,
+    shape: Shape,
+    budget: &Budget,
+) -> Result<Option<Search<'p>>, Halt<Fault>> {
+    let counters = counters(program, shape.most);
+    if counters.is_empty() {
+        return Ok(None);
+    }
+    // First without sums, which lists all steps that there may be.
+    let mut listing = Search::new(System::new(program, shape, counters, &budget.limits), Vec::new());
+    listing.explore(budget, false)?;
+    let rows = rows(&listing.system, &listing.sources, &listing.initial);
+    let mut search = Search::new(listing.system, rows);
+    search.explore(budget, true)?;
+    Ok(Some(search))
+}
+
+impl<'p> Search<'p> {
+    fn new(system: System<'p>, rows: Vec<Row>) -> Self {
+        Self {
+            system,
+            configurations: Interner::default(),
+            found: Vec::new(),
+            sources: Vec::new(),
+            initial: Vec::new(),
+            stuck: None,
+            rows,
+            overflowed: false,
+            is_negative: false,
+            has_closed_lock: false,
+            is_exhausted: false,
+        }
+    }
+
+    /// The sums that configurations keep.
+    pub(super) fn rows(&self) -> &[Row] {
+        &self.rows
+    }
 }
 
 /// Configurations between two looks at the limits.
 const BETWEEN_LOOKS: u32 = 256;
 
 impl Search<'_> {
-    fn explore(&mut self, budget: &Budget) -> Result<(), Halt<Fault>> {
+    /// Explores until a stuck configuration is found, if that is asked, or to the end.
+    fn explore(&mut self, budget: &Budget, stops: bool) -> Result<(), Halt<Fault>> {
         for tokens in self.roots().map_err(NetError::halt)?.ok_or(StopReason::Budget)? {
-            self.add(Configuration { control: System::initial_control(), tokens }, 0, None);
+            let configuration = Configuration { control: System::initial_control(), tokens };
+            self.initial.push(configuration.clone());
+            self.add(configuration, 0, None);
         }
         let mut node: u32 = 0;
         let mut successors = Vec::new();
@@ -141,7 +190,7 @@ impl Search<'_> {
                 budget.check(self.configurations.len() as u64)?;
             }
             let configuration = self.configurations.get(node).clone();
-            if self.is_stuck(&configuration).map_err(NetError::halt)? {
+            if stops && self.is_stuck(&configuration).map_err(NetError::halt)? {
                 self.stuck = Some(node);
                 return Ok(());
             }
@@ -156,7 +205,8 @@ impl Search<'_> {
     }
 
     fn add(&mut self, configuration: Configuration, from: u32, step: Option<Step>) {
-        if self.configurations.intern(configuration).1 {
+        let is_left_out = self.rows.iter().any(|row| row.rules_out(&self.system, &configuration));
+        if !is_left_out && self.configurations.intern(configuration).1 {
             self.found.push((from, step));
         }
     }
@@ -240,6 +290,8 @@ impl Search<'_> {
         found: &mut Vec<(Configuration, Step)>,
     ) -> Result<(), Fault> {
         let changes = self.system.changes(control, place)?;
+        self.overflowed |= changes.is_full;
+        self.is_negative |= changes.is_negative;
         for index in changes.start..changes.end {
             let change = self.system.change(index);
             let tokens = match change.to {

@@ -1,5 +1,6 @@
 //! What one copy does in a memory: instructions with the local ones behind them, and stores that reach memory.
 
+use super::counters::step_of;
 use super::place::{Local, Place, Waiting, settle};
 use crate::buffered::{Buffers, Order, overtaking_labels};
 use crate::instrumented::system::{Growth, Locals, number};
@@ -8,7 +9,9 @@ use crate::lazy::Interner;
 use fixedbitset::FixedBitSet;
 use palisade_evidence::BufferEntry;
 use palisade_model::limits::Limits;
-use palisade_model::program::{Action, InstructionId, LabelId, Liveness, Program, Queue, RegisterId, ThreadId, Value};
+use palisade_model::program::{
+    Action, Copies, InstructionId, LabelId, Liveness, Program, Queue, RegisterId, ThreadId, Value,
+};
 use rustc_hash::FxHashMap;
 
 /// Addresses, ascending, with their values where they differ from the initial ones.
@@ -58,6 +61,8 @@ pub(super) struct Change {
     pub(super) is_effect: bool,
     /// The address whose sleepers it wakes, and whether it wakes all of them.
     pub(super) wakes: Option<(Value, bool)>,
+    /// The counter that it moves, and by how much.
+    pub(super) counts: Option<(Value, Value)>,
 }
 
 /// The ways in which a copy goes on: a range of the arena of changes.
@@ -67,6 +72,10 @@ pub(super) struct Changes {
     pub(super) end: u32,
     /// Whether it may come to an `assume` that stops it.
     pub(super) may_die: bool,
+    /// Whether a store waits for room in the buffer.
+    pub(super) is_full: bool,
+    /// Whether a counter would fall below 0.
+    pub(super) is_negative: bool,
 }
 
 /// A program as copies of its threads go on one by one.
@@ -83,15 +92,15 @@ pub struct System<'p> {
     /// For each thread, the labels from which a delayed store can be overtaken.
     overtaking: Vec<FixedBitSet>,
     pub(super) waits: FxHashMap<(Control, u32), Waiting>,
-    /// Whether a store had to wait for room in a buffer.
-    pub(super) overflowed: bool,
+    /// Addresses whose values are told apart up to [`Shape::most`], ascending.
+    counters: Vec<Value>,
     /// For each thread, whether a copy has come to its end.
     pub(super) ends: Vec<bool>,
 }
 
 impl<'p> System<'p> {
     /// The system of a program.
-    pub(super) fn new(program: &'p Program, shape: Shape, limits: &Limits) -> Self {
+    pub(super) fn new(program: &'p Program, shape: Shape, counters: Vec<Value>, limits: &Limits) -> Self {
         let locals = Locals::new(program, Growth::Fault(shape.values));
         let mut locals = if shape.order == Order::Pso { locals.with_marks() } else { locals };
         locals.limit(limits);
@@ -108,7 +117,7 @@ impl<'p> System<'p> {
             arena: Vec::new(),
             overtaking: overtaking_labels(program, shape.order),
             waits: FxHashMap::default(),
-            overflowed: false,
+            counters,
             ends: vec![false; program.threads.len()],
         }
     }
@@ -123,9 +132,26 @@ impl<'p> System<'p> {
         self.shape
     }
 
-    /// Whether a store had to wait for room in a buffer.
-    pub fn overflowed(&self) -> bool {
-        self.overflowed
+    /// Addresses whose values are told apart up to [`Shape::most`], ascending.
+    pub fn counters(&self) -> &[Value] {
+        &self.counters
+    }
+
+    /// Whether copies in a place are counted up to a number alone.
+    pub(super) fn is_counted_up_to(&self, place: u32) -> bool {
+        self.program().thread(self.local(place).thread).copies == Copies::Any
+    }
+
+    /// How many places there are.
+    pub(super) fn place_count(&self) -> usize {
+        self.places.len()
+    }
+
+    /// All changes listed so far, with where they start.
+    pub(super) fn listed_changes(&self) -> impl Iterator<Item = (Control, u32, Change)> + '_ {
+        self.changes.iter().flat_map(|((control, place), changes)| {
+            (changes.start..changes.end).map(|index| (*control, *place, self.change(index)))
+        })
     }
 
     /// The registers that are live at each label of each thread.
@@ -224,15 +250,22 @@ impl<'p> System<'p> {
         if let Some(known) = self.changes.get(&(control, place)) {
             return Ok(*known);
         }
-        let mut found = Found { start: self.arena.len(), may_die: false };
+        let mut found = Found { start: self.arena.len(), may_die: false, is_full: false, is_negative: false };
         let Place { local, buffer } = *self.places.get(place);
         let local = self.table.get(local).clone();
         // Only who holds the lock goes on.
         if control.locked && !local.holding {
         } else if let Some(by) = local.asleep {
             // It may go on for no reason.
-            let after =
-                After { control, buffer, holding: local.holding, act: Act::Execute(by), is_effect: true, wakes: None };
+            let after = After {
+                control,
+                buffer,
+                holding: local.holding,
+                act: Act::Execute(by),
+                is_effect: true,
+                wakes: None,
+                counts: None,
+            };
             self.settle_after(local.thread, by, local.registers.clone(), after, &mut found)?;
         } else {
             self.flushes(control, &local, buffer);
@@ -242,7 +275,13 @@ impl<'p> System<'p> {
                 }
             }
         }
-        let changes = Changes { start: number(found.start), end: number(self.arena.len()), may_die: found.may_die };
+        let changes = Changes {
+            start: number(found.start),
+            end: number(self.arena.len()),
+            may_die: found.may_die,
+            is_full: found.is_full,
+            is_negative: found.is_negative,
+        };
         self.changes.insert((control, place), changes);
         Ok(changes)
     }
@@ -252,7 +291,14 @@ impl<'p> System<'p> {
             let memory = self.write(control.memory, flush.address, flush.value);
             let to = self.place_of(local.clone(), flush.rest);
             let act = Act::Flush(flush.address);
-            self.arena.push(Change { act, to, control: Control { memory, ..control }, is_effect: true, wakes: None });
+            self.arena.push(Change {
+                act,
+                to,
+                control: Control { memory, ..control },
+                is_effect: true,
+                wakes: None,
+                counts: None,
+            });
         }
     }
 
@@ -271,11 +317,12 @@ impl<'p> System<'p> {
         if action.drains_buffer() && buffer != Buffers::EMPTY {
             return Ok(());
         }
-        let mut after = After { control, buffer, holding, act: Act::Execute(id), is_effect: false, wakes: None };
+        let mut after =
+            After { control, buffer, holding, act: Act::Execute(id), is_effect: false, wakes: None, counts: None };
         if *action == Action::Fail {
             let end = Local { label: None, registers: vec![0; local.registers.len()].into(), ..local.clone() };
             let to = self.place_of(end, buffer);
-            self.arena.push(Change { act: after.act, to, control, is_effect: true, wakes: None });
+            self.arena.push(Change { act: after.act, to, control, is_effect: true, wakes: None, counts: None });
             return Ok(());
         }
         if self.locals.is_local(action) {
@@ -313,7 +360,7 @@ impl<'p> System<'p> {
                     after.act = Act::Store(id);
                     after.control.memory = self.write(control.memory, address, value);
                 } else if self.buffers.stores(buffer) >= self.shape.capacity {
-                    self.overflowed = true;
+                    found.is_full = true;
                     return Ok(());
                 } else {
                     after.buffer = self.buffers.push(buffer, address, value);
@@ -323,6 +370,16 @@ impl<'p> System<'p> {
                 let read = self.read(control.memory, address);
                 if is_held_up(read).map_err(fault)? {
                     return Ok(());
+                }
+                if let Action::Rmw { register, new, .. } = action
+                    && self.counters.contains(&address)
+                    && let Some(step) = step_of(new)
+                {
+                    if let Some(register) = register {
+                        registers[register.index()] = read;
+                    }
+                    (after.is_effect, after.counts) = (true, Some((address, step)));
+                    return self.count(thread, id, registers, after, (address, read, step), found);
                 }
                 let (new, stored) = self.locals.execute(thread, id, registers, read)?;
                 registers = new;
@@ -347,7 +404,14 @@ impl<'p> System<'p> {
         }
         if falls_asleep {
             let to = self.place_of(Local { asleep: Some(id), ..local.clone() }, after.buffer);
-            self.arena.push(Change { act: after.act, to, control: after.control, is_effect: true, wakes: None });
+            self.arena.push(Change {
+                act: after.act,
+                to,
+                control: after.control,
+                is_effect: true,
+                wakes: None,
+                counts: None,
+            });
             return Ok(());
         }
         if let Some(Queue::Wake { address, all }) = instruction.queue() {
@@ -355,6 +419,32 @@ impl<'p> System<'p> {
             after.is_effect = true;
         }
         self.settle_after(thread, id, registers, after, found)
+    }
+
+    /// Moves a counter: one more than is told apart stands for any larger number.
+    fn count(
+        &mut self,
+        thread: ThreadId,
+        id: InstructionId,
+        registers: Box<[Value]>,
+        after: After,
+        (counter, read, step): (Value, Value, Value),
+        found: &mut Found,
+    ) -> Result<(), Fault> {
+        let top = Value::try_from(self.shape.most).unwrap_or(Value::MAX >> 1) + 1;
+        let moved = read.saturating_add(step);
+        found.is_negative |= moved < 0;
+        let values = match () {
+            () if read < top => moved..=moved,
+            () if step > 0 => top..=top,
+            () => moved.max(0)..=top,
+        };
+        for value in values.filter(|value| *value >= 0) {
+            let mut after = after;
+            after.control.memory = self.write(after.control.memory, counter, value.min(top));
+            self.settle_after(thread, id, registers.clone(), after, found)?;
+        }
+        Ok(())
     }
 
     /// The address at which a copy in a place sleeps.
@@ -388,8 +478,8 @@ impl<'p> System<'p> {
         for local in settled.locals {
             let is_effect = after.is_effect || local.label.is_none();
             let to = self.place_of(local, after.buffer);
-            let wakes = after.wakes;
-            self.arena.push(Change { act: after.act, to, control: after.control, is_effect, wakes });
+            let After { act, control, wakes, counts, .. } = after;
+            self.arena.push(Change { act, to, control, is_effect, wakes, counts });
         }
         Ok(())
     }
@@ -399,6 +489,8 @@ impl<'p> System<'p> {
 struct Found {
     start: usize,
     may_die: bool,
+    is_full: bool,
+    is_negative: bool,
 }
 
 /// What an instruction leads to, but for the registers.
@@ -410,4 +502,5 @@ struct After {
     act: Act,
     is_effect: bool,
     wakes: Option<(Value, bool)>,
+    counts: Option<(Value, Value)>,
 }

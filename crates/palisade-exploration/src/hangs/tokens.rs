@@ -2,7 +2,7 @@
 
 use super::search::{Search, splits};
 use crate::instrumented::Fault;
-use palisade_model::program::{Copies, Value};
+use palisade_model::program::Value;
 
 /// How many copies are in which place.
 pub(super) type Tokens = Box<[(u32, u64)]>;
@@ -11,11 +11,6 @@ pub(super) type Tokens = Box<[(u32, u64)]>;
 pub(super) type Woken = Vec<(u32, Option<u32>)>;
 
 impl Search<'_> {
-    /// Whether copies in a place are counted up to a number alone.
-    fn is_bounded(&self, place: u32) -> bool {
-        self.system.program().thread(self.system.local(place).thread).copies == Copies::Any
-    }
-
     /// The tokens without one: what is one less than more may be more.
     pub(super) fn without_one(&self, tokens: &[(u32, u64)], place: u32) -> Vec<Box<[(u32, u64)]>> {
         let most = self.system.shape().most;
@@ -28,11 +23,15 @@ impl Search<'_> {
             };
             tokens.iter().filter_map(put).collect()
         };
-        if count > most && self.is_bounded(place) { vec![with(count), with(most)] } else { vec![with(count - 1)] }
+        if count > most && self.system.is_counted_up_to(place) {
+            vec![with(count), with(most)]
+        } else {
+            vec![with(count - 1)]
+        }
     }
 
     pub(super) fn with_one(&self, tokens: &[(u32, u64)], place: u32) -> Box<[(u32, u64)]> {
-        let most = if self.is_bounded(place) { self.system.shape().most } else { u64::MAX - 1 };
+        let most = if self.system.is_counted_up_to(place) { self.system.shape().most } else { u64::MAX - 1 };
         let mut more = tokens.to_vec();
         match more.binary_search_by_key(&place, |(place, _)| *place) {
             Ok(index) => more[index].1 = (more[index].1 + 1).min(most.saturating_add(1)),
@@ -68,7 +67,7 @@ impl Search<'_> {
         found.push((awake, Vec::new()));
         for (place, count) in sleepers {
             let targets = self.system.woken(place)?;
-            let is_many = self.is_bounded(place) && count > self.system.shape().most;
+            let is_many = self.system.is_counted_up_to(place) && count > self.system.shape().most;
             let ways = match targets.as_slice() {
                 [_] => Some(vec![vec![count]]),
                 // Any number may go on by each of several ways.
@@ -97,7 +96,7 @@ impl Search<'_> {
     fn with_some(&self, tokens: &[(u32, u64)], place: Option<u32>, count: u64) -> Tokens {
         let Some(place) = place else { return tokens.into() };
         // Beyond what is counted it does not matter how many more there are.
-        let counted = if self.is_bounded(place) { count.min(self.system.shape().most + 1) } else { count };
+        let counted = if self.system.is_counted_up_to(place) { count.min(self.system.shape().most + 1) } else { count };
         (0..counted).fold(tokens.into(), |tokens: Tokens, _| self.with_one(&tokens, place))
     }
 }

@@ -1,7 +1,8 @@
 //! Closed sets without a stuck configuration.
 
-use super::copies::{Control, Memory, Threads};
+use super::copies::{Control, Memory, Threads, Way};
 use super::resting::Rest;
+use super::sums::{Sum, check_counters};
 use crate::CheckFailure;
 use crate::failure::reject;
 use crate::property::Buffering;
@@ -24,10 +25,13 @@ pub(super) fn check_closed(program: &Program, buffering: Buffering, set: &Waitin
     if set.most > u64::from(u32::MAX) {
         reject!(Form, "copies are counted too far");
     }
-    let configurations = decode(&mut threads, set)?;
+    check_counters(program, &set.counters, set.most)?;
+    let (states, configurations) = decode(&mut threads, set)?;
     let listed: HashSet<&Configuration> = configurations.iter().collect();
-    let mut checking = Checking { threads, most: set.most, sources: Vec::new() };
+    let sums = set.rows.iter().map(|row| Sum::of(row, &states, &set.counters)).collect::<Result<_, _>>()?;
+    let mut checking = Checking { threads, most: set.most, sources: Vec::new(), sums };
     for initial in checking.initial()? {
+        checking.check_sums_hold(&initial)?;
         if !listed.contains(&initial) {
             reject!(Initial, "the set lacks an initial configuration");
         }
@@ -35,7 +39,7 @@ pub(super) fn check_closed(program: &Program, buffering: Buffering, set: &Waitin
     for (number, configuration) in configurations.iter().enumerate() {
         checking.check_not_stuck(number, configuration)?;
         for successor in checking.successors(configuration)? {
-            if !listed.contains(&successor) {
+            if !listed.contains(&successor) && !checking.is_ruled_out(&successor) {
                 reject!(Inductive, "the set lacks what a step leads to from configuration {number}");
             }
         }
@@ -44,7 +48,7 @@ pub(super) fn check_closed(program: &Program, buffering: Buffering, set: &Waitin
 }
 
 /// The configurations of a set, from positions in its tables.
-fn decode(threads: &mut Threads<'_>, set: &WaitingSet) -> Result<Vec<Configuration>, CheckFailure> {
+fn decode(threads: &mut Threads<'_>, set: &WaitingSet) -> Result<(Vec<u32>, Vec<Configuration>), CheckFailure> {
     let mut memories = Vec::with_capacity(set.memories.len());
     for memory in &set.memories {
         let mut memory = strictly_ascending(memory, "memory")?;
@@ -65,7 +69,7 @@ fn decode(threads: &mut Threads<'_>, set: &WaitingSet) -> Result<Vec<Configurati
             let Some(state) = states.get(*index as usize).copied() else {
                 reject!(Form, "there is no local state {index} in the table");
             };
-            let is_replicated = threads.program.thread(threads.states.get(state).local.thread).copies == Copies::Any;
+            let is_replicated = threads.is_replicated(state);
             let count = match *count {
                 Tokens::Finite(count) if count > 0 && (!is_replicated || count <= set.most) => count,
                 Tokens::Omega if is_replicated => set.most + 1,
@@ -79,7 +83,7 @@ fn decode(threads: &mut Threads<'_>, set: &WaitingSet) -> Result<Vec<Configurati
         }
         configurations.push(Configuration { control: Control { memory, locked: given.locked }, tokens });
     }
-    Ok(configurations)
+    Ok((states, configurations))
 }
 
 struct Checking<'a> {
@@ -87,6 +91,8 @@ struct Checking<'a> {
     most: u64,
     /// The states in which copies of replicated threads begin.
     sources: Vec<u32>,
+    /// Sums that no step changes.
+    sums: Vec<Sum>,
 }
 
 impl Checking<'_> {
@@ -113,6 +119,33 @@ impl Checking<'_> {
             Configuration { control: Control { memory, locked: false }, tokens }
         };
         Ok(choices.into_iter().map(configuration).collect())
+    }
+
+    /// Checks that an initial configuration has all sums, whatever number of copies has not moved.
+    fn check_sums_hold(&self, initial: &Configuration) -> Result<(), CheckFailure> {
+        for (number, sum) in self.sums.iter().enumerate() {
+            let is_free = self.sources.iter().all(|source| sum.weight(Some(*source)) == 0);
+            if !is_free || !sum.holds(&self.threads, initial.control, &initial.tokens, self.most) {
+                reject!(Initial, "an initial configuration breaks row {number}");
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a sum rules a configuration out.
+    fn is_ruled_out(&self, configuration: &Configuration) -> bool {
+        let Configuration { control, tokens } = configuration;
+        self.sums.iter().any(|sum| sum.rules_out(&self.threads, *control, tokens, self.most))
+    }
+
+    /// Checks that a step leaves all sums as they are.
+    fn check_sums_kept(&self, before: Control, from: u32, way: &Way) -> Result<(), CheckFailure> {
+        for (number, sum) in self.sums.iter().enumerate() {
+            if sum.change(&self.threads, [before, way.control], [Some(from), way.to], way.counts) != Some(0) {
+                reject!(Inductive, "a step changes the sum of row {number}");
+            }
+        }
+        Ok(())
     }
 
     /// Checks that somebody goes on, or nobody waits who must not.
@@ -152,6 +185,7 @@ impl Checking<'_> {
         for (state, is_counted) in movers {
             let rests = if is_counted { self.fewer(&from.tokens, state) } else { vec![from.tokens.clone()] };
             for way in &self.threads.ways(from.control, state)?.all {
+                self.check_sums_kept(from.control, state, way)?;
                 for rest in &rests {
                     let control = way.control;
                     let tokens = self.and(rest, way.to);
@@ -168,13 +202,9 @@ impl Checking<'_> {
         Ok(found)
     }
 
-    fn is_replicated(&self, state: u32) -> bool {
-        self.threads.program.thread(self.threads.states.get(state).local.thread).copies == Copies::Any
-    }
-
     /// One copy less: any larger number less one may be as large still.
     fn fewer(&self, tokens: &[(u32, u64)], state: u32) -> Vec<Vec<(u32, u64)>> {
-        let is_replicated = self.is_replicated(state);
+        let is_replicated = self.threads.is_replicated(state);
         let mut fewer = tokens.to_vec();
         let Some(position) = fewer.iter().position(|(own, _)| *own == state) else { return Vec::new() };
         let is_many = is_replicated && fewer[position].1 > self.most;
@@ -202,7 +232,12 @@ impl Checking<'_> {
             if self.threads.slept_at(*state)? == Some(address)
                 && let Some(by) = self.threads.states.get(*state).asleep
             {
-                sleepers.push((*state, *count, self.threads.woken(*state, by)?));
+                let ways = self.threads.woken(*state, by)?;
+                let is_kept = |sum: &Sum| ways.iter().all(|to| sum.weight(*to) == sum.weight(Some(*state)));
+                if !self.sums.iter().all(is_kept) {
+                    reject!(Inductive, "a wake-up changes a sum");
+                }
+                sleepers.push((*state, *count, ways));
             }
         }
         if !all {
@@ -218,7 +253,7 @@ impl Checking<'_> {
         let mut found = vec![tokens.iter().filter(is_awake).copied().collect::<Vec<_>>()];
         for (state, count, ways) in sleepers {
             // Where any larger number goes on in several ways, any number may do so in each.
-            let is_any = ways.len() > 1 && self.is_replicated(state) && count > self.most;
+            let is_any = ways.len() > 1 && self.threads.is_replicated(state) && count > self.most;
             found = found.into_iter().flat_map(|tokens| self.spread(tokens, count, is_any, &ways)).collect();
             if found.len() > MOST_CHOICES {
                 reject!(Form, "sleepers can go on in too many ways");
@@ -248,7 +283,7 @@ impl Checking<'_> {
 
     /// One copy more.
     fn more(&self, tokens: &[(u32, u64)], state: u32) -> Vec<(u32, u64)> {
-        let most = if self.is_replicated(state) { self.most + 1 } else { u64::MAX };
+        let most = if self.threads.is_replicated(state) { self.most + 1 } else { u64::MAX };
         let mut more = tokens.to_vec();
         match more.iter_mut().find(|(own, _)| *own == state) {
             Some((_, count)) => *count = count.saturating_add(1).min(most),

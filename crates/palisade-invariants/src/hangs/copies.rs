@@ -1,5 +1,6 @@
 //! What one copy of a thread does in a memory, as the checker sees it.
 
+use super::sums::moves_by;
 use crate::CheckFailure;
 use crate::failure::reject;
 use crate::liveness::{Live, checked_liveness};
@@ -8,7 +9,8 @@ use crate::tokens::{MOST_CHOICES, Numbering};
 use hashbrown::HashMap;
 use palisade_evidence::{BufferEntry, BufferedLocal, WaitingLocal, WaitingSet};
 use palisade_model::program::{
-    Action, ByLabel, EvaluationError, InstructionId, LabelId, Program, Queue, Thread, ThreadId, Value,
+    Action, ByLabel, Copies, EvaluationError, Expression, InstructionId, LabelId, Program, Queue, Thread, ThreadId,
+    Value,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -33,6 +35,8 @@ pub(super) struct Way {
     pub(super) does_something: bool,
     /// The address whose sleepers it wakes, and whether it wakes all of them.
     pub(super) wakes: Option<(Value, bool)>,
+    /// The counter that it moves, and by how much.
+    pub(super) counts: Option<(Value, Value)>,
 }
 
 /// All that a copy can do.
@@ -56,6 +60,9 @@ pub(super) struct Threads<'a> {
     pub(super) states: Numbering<WaitingLocal>,
     pub(super) memories: Numbering<Memory>,
     ways: HashMap<(Control, u32), Rc<Ways>>,
+    /// Addresses whose values are told apart up to a number.
+    counters: Vec<Value>,
+    most: u64,
 }
 
 impl<'a> Threads<'a> {
@@ -70,6 +77,8 @@ impl<'a> Threads<'a> {
             states: Numbering::new(),
             memories: Numbering::new(),
             ways: HashMap::new(),
+            counters: set.counters.clone(),
+            most: set.most,
         })
     }
 
@@ -256,7 +265,7 @@ impl<'a> Threads<'a> {
         } else if let Some(by) = asleep {
             // A sleeper may go on for no reason.
             for to in self.woken(number, by)? {
-                ways.all.push(Way { to, control, does_something: true, wakes: None });
+                ways.all.push(Way { to, control, does_something: true, wakes: None, counts: None });
             }
         } else {
             self.drains(control, &local, &mut ways);
@@ -283,7 +292,7 @@ impl<'a> Threads<'a> {
                 let buffer = self.buffering.in_form(buffer).expect("fewer stores keep the form");
                 let control = self.written(control, address, value);
                 let to = self.numbered(BufferedLocal { buffer, ..local.clone() });
-                ways.all.push(Way { to, control, does_something: true, wakes: None });
+                ways.all.push(Way { to, control, does_something: true, wakes: None, counts: None });
             }
         }
     }
@@ -314,7 +323,12 @@ impl<'a> Threads<'a> {
         Control { memory: self.memories.number(memory), ..control }
     }
 
-    fn in_memory(&self, control: Control, address: Value) -> Value {
+    /// Whether copies in a state are those of a replicated thread.
+    pub(super) fn is_replicated(&self, state: u32) -> bool {
+        self.program.thread(self.states.get(state).local.thread).copies == Copies::Any
+    }
+
+    pub(super) fn in_memory(&self, control: Control, address: Value) -> Value {
         let memory = self.memories.get(control.memory);
         memory.get(&address).copied().unwrap_or_else(|| self.program.initial_value(address))
     }
@@ -392,6 +406,12 @@ impl<'a> Threads<'a> {
                 if self.is_held_up(local, id, old)? {
                     return Ok(());
                 }
+                if self.counters.contains(&address) {
+                    if let Some(register) = register {
+                        after.registers[register.index()] = old;
+                    }
+                    return self.counts(control, after, (address, old, new), ways);
+                }
                 falls_asleep = instruction.sleeps().is_some();
                 let new = self.value(thread, id, new.evaluate_with_old(registers, old, domain))?;
                 does_something = new != old;
@@ -413,7 +433,7 @@ impl<'a> Threads<'a> {
         }
         if falls_asleep {
             let to = Some(self.states.number(WaitingLocal { local: local.clone(), asleep: Some(id) }));
-            ways.all.push(Way { to, control, does_something: true, wakes: None });
+            ways.all.push(Way { to, control, does_something: true, wakes: None, counts: None });
             return Ok(());
         }
         let wakes = match instruction.queue() {
@@ -424,6 +444,32 @@ impl<'a> Threads<'a> {
             _ => None,
         };
         self.arrive(control, after, (does_something, wakes), ways)
+    }
+
+    /// What an addition to a counter does: one more than is told apart stands for any larger number.
+    fn counts(
+        &mut self,
+        control: Control,
+        after: BufferedLocal,
+        (counter, old, new): (Value, Value, &Expression),
+        ways: &mut Ways,
+    ) -> Result<(), CheckFailure> {
+        let Some(step) = moves_by(new) else { reject!(Form, "{counter} is no counter") };
+        let Some(top) = Value::try_from(self.most).ok().and_then(|most| most.checked_add(1)) else {
+            reject!(Form, "counters are told apart too far");
+        };
+        let Some(moved) = old.checked_add(step) else { reject!(Form, "a counter moves too far") };
+        if moved < 0 {
+            reject!(Safe, "counter {counter} may fall below 0");
+        }
+        let is_many = old >= top;
+        for value in if is_many && step < 0 { moved..=top } else { moved.min(top)..=moved.min(top) } {
+            let control = self.written(control, counter, value);
+            let before = ways.all.len();
+            self.arrive(control, after.clone(), (true, None), ways)?;
+            ways.all[before..].iter_mut().for_each(|way| way.counts = Some((counter, step)));
+        }
+        Ok(())
     }
 
     /// Whether an instruction waits for another value than the one that it would read.
@@ -445,7 +491,7 @@ impl<'a> Threads<'a> {
         ways.may_be_stopped |= may_be_stopped;
         for to in settled {
             let has_ended = to.is_none_or(|to| self.states.get(to).local.label.is_none());
-            ways.all.push(Way { to, control, does_something: does_something || has_ended, wakes });
+            ways.all.push(Way { to, control, does_something: does_something || has_ended, wakes, counts: None });
         }
         Ok(())
     }

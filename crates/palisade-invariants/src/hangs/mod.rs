@@ -8,6 +8,7 @@ mod closed;
 mod copies;
 mod resting;
 mod stuck;
+mod sums;
 
 pub use stuck::check_stuck;
 

@@ -3,6 +3,7 @@
 use super::asking::{Answered, Asking, Explored};
 use super::{Method, Verdict, Why};
 use palisade_exploration::buffered::Order;
+use palisade_exploration::hangs::Search;
 use palisade_exploration::instrumented::Fault;
 use palisade_model::limits::{Halt, StopReason};
 use palisade_model::program::{Copies, Program};

@@ -19,7 +19,7 @@ pub(super) enum Term {
 
 /// A sum that every configuration keeps.
 #[derive(Clone, Debug)]
-pub struct Row {
+pub(super) struct Row {
     /// Its terms with their weights, none 0.
     pub(super) terms: Vec<(Term, i64)>,
     /// The sum.

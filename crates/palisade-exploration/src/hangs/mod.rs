@@ -8,6 +8,7 @@
 //! stores, nor changes memory, on any way.
 
 mod closed;
+mod configuration;
 mod counters;
 mod place;
 mod rows;
@@ -16,6 +17,7 @@ mod system;
 mod tokens;
 mod waiting;
 
+pub use configuration::Configuration;
 pub use place::{Local, Place, Waiting};
-pub use search::{Configuration, Search, Step, search, search_counting};
+pub use search::{Search, Step, search, search_counting};
 pub use system::{Act, Control, Shape, System};

@@ -1,6 +1,6 @@
 //! Place invariants: weighted sums of copies, values and counters that no step changes, by exact elimination.
 
-use super::search::Configuration;
+use super::configuration::Configuration;
 use super::system::{Control, System};
 use palisade_model::program::Value;
 use rustc_hash::{FxHashMap, FxHashSet};

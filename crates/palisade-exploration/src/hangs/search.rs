@@ -1,5 +1,6 @@
 //! One exploration, breadth first, until a stuck state is found.
 
+use super::configuration::Configuration;
 use super::counters::counters;
 use super::place::Waiting;
 use super::rows::{Row, rows};
@@ -8,17 +9,6 @@ use crate::instrumented::Fault;
 use crate::lazy::{Interner, NetError};
 use palisade_model::limits::{Budget, Halt, StopReason};
 use palisade_model::program::{Copies, Program, ThreadId};
-
-/// A memory, and how many copies are in which place, ascending by place. Copies that have ended, with empty buffers, are left out.
-///
-/// Of a replicated thread, one more than [`Shape::most`] stands for any number beyond it; and copies that have not moved are not counted.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Configuration {
-    /// The memory and the lock.
-    pub control: Control,
-    /// The numbers of copies.
-    pub tokens: Box<[(u32, u64)]>,
-}
 
 /// One step of a run.
 #[derive(Clone, Debug)]

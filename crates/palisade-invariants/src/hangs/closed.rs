@@ -1,8 +1,9 @@
 //! Closed sets without a stuck configuration.
 
 use super::copies::{Control, Memory, Threads, Way};
+use super::counters::check_counters;
 use super::resting::Rest;
-use super::sums::{Sum, check_counters};
+use super::sums::Sum;
 use crate::CheckFailure;
 use crate::failure::reject;
 use crate::property::Buffering;

@@ -1,6 +1,6 @@
 //! What one copy of a thread does in a memory, as the checker sees it.
 
-use super::sums::moves_by;
+use super::counters::moves_by;
 use crate::CheckFailure;
 use crate::failure::reject;
 use crate::liveness::{Live, checked_liveness};

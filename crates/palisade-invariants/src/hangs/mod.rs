@@ -6,6 +6,7 @@
 
 mod closed;
 mod copies;
+mod counters;
 mod resting;
 mod stuck;
 mod sums;

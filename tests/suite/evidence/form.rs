@@ -147,6 +147,8 @@ fn changes(node: &Json) -> Vec<Json> {
                 "violation",
                 "closed",
                 "race",
+                "free",
+                "stuck",
                 "proof",
                 "run",
                 "query",

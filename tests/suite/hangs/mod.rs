@@ -2,6 +2,7 @@
 
 mod command;
 mod corpus;
+mod models;
 mod mutations;
 
 use crate::checked;

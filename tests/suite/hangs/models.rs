@@ -1,0 +1,39 @@
+//! The models that wait say themselves who hangs, in lines such as `# expect hangs worker=3: sc stuck, tso stuck`.
+
+use super::{asked, program, word};
+use palisade::program::Copies;
+use palisade::semantics::Model;
+use std::path::Path;
+
+#[test]
+fn models_hang_as_they_say() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/hangs");
+    let entries = std::fs::read_dir(&folder).expect("the models that wait");
+    let mut paths: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
+    paths.sort();
+    let (mut wrong, mut answers) = (Vec::new(), 0);
+    for path in paths.iter().filter(|path| path.extension().is_some_and(|it| it == "pal")) {
+        let text = std::fs::read_to_string(path).expect("a model");
+        let read = program(&text);
+        for said in text.lines().filter_map(|line| line.strip_prefix("# expect hangs ")) {
+            let (instance, verdicts) = said.split_once(": ").expect("an instance and verdicts");
+            let mut asking = read.clone();
+            for part in instance.split(',') {
+                let (name, count) = part.split_once('=').expect("a thread and a number");
+                let thread = asking.threads.iter_mut().find(|thread| thread.name == name).expect("a thread");
+                thread.copies =
+                    if count == "*" { Copies::Any } else { Copies::Exactly(count.parse().expect("a number")) };
+            }
+            for verdict in verdicts.split(", ") {
+                let (model, expected) = verdict.split_once(' ').expect("a model and a word");
+                let model = if model == "sc" { Model::Sc } else { Model::Tso };
+                let found = word(&asked(&asking, model));
+                answers += 1;
+                if found != expected {
+                    wrong.push(format!("{} {instance} {model:?}: {found}, not {expected}", path.display()));
+                }
+            }
+        }
+    }
+    assert!(answers >= 40 && wrong.is_empty(), "{answers} answers, wrong:\n{}", wrong.join("\n"));
+}

@@ -19,8 +19,8 @@ const MOST_COUNTED: u64 = 2;
 const FIRST: u64 = 4_000;
 const GROWTH: u64 = 8;
 
-/// How many rounds have a bound. The last of them explores up to two million configurations.
-const ROUNDS: u32 = 4;
+/// How many rounds have a bound. The last of them explores up to a quarter of a million configurations.
+const ROUNDS: u32 = 3;
 
 /// Looks for a stuck instance and for a proof for all of them, in turns with growing budgets.
 pub(super) fn any_number(asking: &mut Asking<'_>) -> Result<Answered, Halt<Fault>> {

@@ -35,5 +35,5 @@ fn models_hang_as_they_say() {
             }
         }
     }
-    assert!(answers >= 40 && wrong.is_empty(), "{answers} answers, wrong:\n{}", wrong.join("\n"));
+    assert!(answers >= 30 && wrong.is_empty(), "{answers} answers, wrong:\n{}", wrong.join("\n"));
 }

@@ -87,11 +87,14 @@ fn a_set_of_another_program_is_rejected() {
 }
 
 #[test]
-fn a_computation_that_lacks_a_step_is_rejected() {
+fn a_computation_that_lacks_a_store_or_its_end_is_rejected() {
     for text in STUCK {
         let (program, witness) = stuck(text);
         assert_eq!(check_stuck(&program, &witness), Ok(()));
-        for index in 0..witness.steps.len() {
+        let mut nothing = witness.clone();
+        nothing.steps.clear();
+        assert!(check_stuck(&program, &nothing).is_err(), "{text}: without steps");
+        for index in (0..witness.steps.len()).filter(|index| witness.steps[*index].kind.is_flush()) {
             let mut fewer = witness.clone();
             fewer.steps.remove(index);
             assert!(check_stuck(&program, &fewer).is_err(), "{text}: without step {index}");

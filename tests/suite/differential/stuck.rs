@@ -5,8 +5,10 @@ use crate::checked;
 use palisade::hangs::{HangOptions, Hangs, Method, Verdict, Why};
 use palisade::program::{Copies, Program};
 use palisade::semantics::hang_oracle::{HangEffort, hangs};
-use palisade::semantics::random::{WaitShape, waiting_program};
+use palisade::semantics::random::{Randomness, WaitShape, waiting_program};
 use palisade::semantics::{Instance, Model};
+use palisade::syntax::{Format, parse};
+use palisade::text::SourceText;
 
 /// Configurations of one exploration at most.
 const MOST: u64 = 20_000;
@@ -57,6 +59,40 @@ fn stuck_states_are_those_of_the_oracle() {
     let amount = Amount { default: 160, long: 20_000 };
     let counts = compare_generated("hangs", 3_000_000, amount, generate, compare_fixed);
     assert!(of_class(&counts, "stuck under SC") > 10 && of_class(&counts, "free") > 10, "{counts:?}");
+}
+
+/// A program whose threads publish, look what another one has published, and then wait or help.
+fn looking(seed: u64) -> Program {
+    const DEEDS: [&str; 8] = [
+        "k = 1; ",
+        "await (k == 1); ",
+        "xchg(k, 1); ",
+        "k = 1; wake(k, all); ",
+        "wait(k, 0); ",
+        "release(k); ",
+        "acquire(k); ",
+        "own = 0; ",
+    ];
+    let mut random = Randomness::new(seed);
+    let mut text = "program looking\ndomain 0..3 wrap\naddress x, y, k\n".to_owned();
+    for (thread, own, other) in [("a", "x", "y"), ("b", "y", "x")] {
+        let fence = if random.percent(25) { "mfence; " } else { "" };
+        let seen = random.below(2);
+        let mut deed = || DEEDS[random.below(DEEDS.len())].replace("own", own);
+        let (then, last) = (deed(), deed());
+        let last = if random.percent(30) { last } else { String::new() };
+        text.push_str(&format!("thread {thread} {{ {own} = 1; {fence}if ({other} == {seen}) {{ {then}}} {last}}}\n"));
+    }
+    let parsed = parse(SourceText::new("looking.pal", text.clone()), Format::Native);
+    parsed.unwrap_or_else(|errors| panic!("{errors:?}\n{text}")).program
+}
+
+#[test]
+fn who_looks_too_early_hangs_under_store_buffers() {
+    let amount = Amount { default: 120, long: 8_000 };
+    let counts = compare_generated("looking", 3_200_000, amount, looking, compare_fixed);
+    let alone = of_class(&counts, "stuck under buffers alone");
+    assert!(alone > 3 && of_class(&counts, "stuck under SC") > 3 && alone < 110, "{counts:?}");
 }
 
 /// All instances with at most so many copies of each replicated thread, each number by itself.

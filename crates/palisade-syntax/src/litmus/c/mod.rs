@@ -140,7 +140,7 @@ pub(super) fn whole(source: &Arc<SourceText>) -> Result<(LitmusTest, Texts), Vec
     let names = Names { locals: &locals, locations: &locations, threads: &threads };
     let question = super::resolve::question(&written, &names).map_err(one)?;
     warnings.sort_by_key(|warning| warning.span);
-    let program = Program {
+    let mut program = Program {
         name: header.name.clone(),
         domain: None,
         addresses: addresses.all.clone(),
@@ -151,6 +151,7 @@ pub(super) fn whole(source: &Arc<SourceText>) -> Result<(LitmusTest, Texts), Vec
         posts: Posts::default(),
         source: source.clone(),
     };
+    program.complete_orderings();
     let test = LitmusTest {
         name: header.name,
         architecture: None,

@@ -49,7 +49,7 @@ fn what_a_guard_guards_is_read_behind_it() {
 fn loops() {
     let expected = "regs x', y' init L5\nL5: x' <- mem[x]; goto L5_2;\nL5_2: assert x' = 1; goto end;\nL5_2: assert x' != 1; goto L6;\n\
                     L6: x' <- mem[x]; goto L6_2;\nL6_2: assert x' = 2; goto L5;\nL6_2: assert x' != 2; goto L7;\n\
-                    L7: y' <- mem[y]; goto L7_2;\nL7_2: assert y' = 3; goto L8;\nL7_2: assert y' != 3; goto L7;\n\
+                    L7: y' <- await(mem[y], old = 3); goto L8;\n\
                     L8: mem[y] <- 1; goto L5;";
     let body = "loop {\nif (x == 1) { break; }\nif (x == 2) { continue; }\nawait (y == 3);\ny = 1;\n}";
     assert_eq!(automaton(body), expected);

@@ -48,10 +48,7 @@ const HABITS: &[(&str, &str)] = &[
         "1: fences have the names of x86 (a full fence is `mfence;`, one for stores alone `sfence;`)",
     ),
     ("mfence();", "1: `mfence` takes no parentheses (write `mfence;`)"),
-    (
-        "lock(m);",
-        "1: there is no procedure `lock` (declare the lock: `proc lock(l) { while (xchg(l, 1) != 0) { pause; } }`)",
-    ),
+    ("mutex_lock(m);", "1: there is no procedure `mutex_lock` (write `lock(x)`)"),
     ("lock;", "1: `lock` alone belongs to the older form (a locked section is `atomic { … }`)"),
     ("if (x == 1) y = 2;", "13: the body of `if` stands in braces, found `y` (put `{` and `}` around it)"),
     (

@@ -9,7 +9,7 @@ use super::proved::{self, Proved};
 use super::{Exit, SharedOptions};
 use crate::evidence::{
     About, Evidence, InputFile, MAX_EVIDENCE_BYTES, NetSubject, ProgramSubject, PropertyEvidence, RepairClaim,
-    RepairEvidence,
+    RepairEvidence, StaleClaim,
 };
 use crate::limits::StopReason;
 use crate::net;
@@ -89,7 +89,7 @@ pub(super) fn accepted(path: &str, name: &str, shared: &SharedOptions) -> Result
             let (properties, repair) = match shown {
                 Shown::Properties(_, facts) => (facts, None),
                 Shown::Repair(facts) => (None, Some(facts)),
-                Shown::Kind | Shown::Compilations(_) | Shown::Proved(_) => (None, None),
+                Shown::Kind | Shown::Language(..) | Shown::Compilations(_) | Shown::Proved(_) => (None, None),
             };
             Ok(AcceptedEvidence { kind, properties, repair, document })
         }
@@ -112,6 +112,8 @@ enum Shown {
     Kind,
     /// About a net, and the proved checker accepts it, in these words.
     Proved(String),
+    /// About a language: its word, and what is so.
+    Language(&'static str, String),
     /// About a repair.
     Repair(RepairFacts),
     /// About properties; of a proof also what the checker says.
@@ -166,6 +168,7 @@ impl Checked {
                 document.subject = SubjectDocument::new(subject);
                 match shown {
                     Shown::Kind => {}
+                    Shown::Language(word, _) => document.language = Some(word),
                     Shown::Proved(words) => document.proved = Some(words.clone()),
                     Shown::Repair(facts) => document.repair = Some(RepairDocument::new(facts)),
                     Shown::Compilations(objection) => document.every_compilation = Some(objection.is_none()),
@@ -198,6 +201,7 @@ impl Checked {
                     Shown::Kind if *kind == "pso-robust" => format!("{input} is robust against PSO"),
                     Shown::Kind if *kind == "not-pso-robust" => format!("{input} is not robust against PSO"),
                     Shown::Kind | Shown::Proved(_) => format!("{input} is {kind}"),
+                    Shown::Language(_, words) => format!("{input} {words}"),
                     Shown::Repair(facts) => format!("{input} {}", repair_words(facts)),
                     Shown::Properties(shown, _) => shown.words(input),
                     Shown::Compilations(None) => {
@@ -314,6 +318,18 @@ fn check_about_program(
                 Evidence::Robust(_, certificate) if is_in_source_order(&program) => {
                     let checked = check_every_compilation(&program, certificate);
                     Shown::Compilations(checked.err().map(|failure| failure.detail))
+                }
+                Evidence::LanguageRobust(_, certificate) => {
+                    let axioms = certificate.axioms;
+                    Shown::Language(axioms.word(), format!("is robust against {}", axioms.name()))
+                }
+                Evidence::NotLanguageRobust(_, witness) => {
+                    let (axioms, claim) = (witness.axioms, witness.claim);
+                    let words = match claim {
+                        StaleClaim::BeyondSc => format!("is not robust against {}", axioms.name()),
+                        StaleClaim::Race => format!("has a race of plain data, by {}", axioms.name()),
+                    };
+                    Shown::Language(axioms.word(), words)
                 }
                 _ => Shown::Kind,
             }

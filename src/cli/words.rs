@@ -1,8 +1,9 @@
 //! The words that several commands have for the same: what is asked, and against which memory model.
 
 use crate::questions::QueueOrder;
-use crate::report::models::{MODELS, model_of};
+use crate::report::models::{MODELS, model_of, model_word};
 use crate::semantics::Model;
+use crate::semantics::graphs::Axioms;
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
@@ -38,6 +39,56 @@ impl Ask {
 pub(super) fn memory_models() -> impl TypedValueParser<Value = Model> {
     let listed = MODELS.map(|(_, _, word, what)| PossibleValue::new(word).help(what));
     PossibleValuesParser::new(listed).map(|word| model_of(&word).expect("one of the words"))
+}
+
+/// What robustness is asked against: a memory model of machines, or a language.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Against {
+    /// A memory model.
+    Model(Model),
+    /// A language, by its axioms.
+    Language(Axioms),
+}
+
+impl Against {
+    /// The memory model under which properties are asked: interleavings for a language, as a robust program has no other executions.
+    pub(super) fn model(self) -> Model {
+        match self {
+            Self::Model(model) => model,
+            Self::Language(_) => Model::Sc,
+        }
+    }
+
+    /// The language.
+    pub(super) fn language(self) -> Option<Axioms> {
+        match self {
+            Self::Model(_) => None,
+            Self::Language(axioms) => Some(axioms),
+        }
+    }
+
+    /// Its word on the command line.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Model(model) => model_word(model),
+            Self::Language(axioms) => axioms.word(),
+        }
+    }
+}
+
+/// What reads `--model` where languages are models as well.
+pub(super) fn models_and_languages() -> impl TypedValueParser<Value = Against> {
+    let what = |axioms| match axioms {
+        Axioms::Ra => "Release/acquire: every atomic access acquires and releases",
+        Axioms::C11 | Axioms::WeakC11 => "C11, C++ and Rust: the orderings of the text",
+    };
+    let models = MODELS.map(|(_, _, word, what)| PossibleValue::new(word).help(what));
+    let languages = Axioms::LANGUAGES.map(|axioms| PossibleValue::new(axioms.word()).help(what(axioms)));
+    let language_of = |word: &str| Axioms::LANGUAGES.into_iter().find(|axioms| axioms.word() == word);
+    PossibleValuesParser::new(models.into_iter().chain(languages)).map(move |word| {
+        let model = model_of(&word).map(Against::Model);
+        model.or_else(|| language_of(&word).map(Against::Language)).expect("one of the words")
+    })
 }
 
 /// In which order the main thread takes tasks: `--queue`.

@@ -44,7 +44,7 @@ impl Question for EventRobustness<'_> {
         let subject = instance_words(self.about.program);
         let account = Account::new("robustness", Rule::NOT_ROBUST, "robust against x86-TSO", subject);
         let verdict = "robustness against TSO is unknown".to_owned();
-        vec![Account { heading: "robust", model: Some(Model::Tso), verdict, ..account }]
+        vec![Account { heading: "robust", model: Some(Model::Tso.into()), verdict, ..account }]
     }
 
     fn decide(&self, limits: &Limits) -> Result<TaskCheck, Fault> {

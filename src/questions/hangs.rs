@@ -7,7 +7,7 @@ use crate::hangs::{HangOptions, Hangs, Method, Stuck, Verdict, Waiter, hangs};
 use crate::limits::Limits;
 use crate::program::{Action, Instruction, Patience, Program, Thread};
 use crate::report::account::{Account, Answer, Mark, Proof, Rule, Run, Shown};
-use crate::report::computation::{ComputationReport, address_text};
+use crate::report::computation::{ComputationReport, Marks, address_text};
 use crate::report::context::{instance_words, place};
 use crate::report::counted;
 use crate::report::models::model_name;
@@ -103,7 +103,7 @@ impl WaitsForEver<'_> {
                 copies: stuck.copies.clone(),
                 events: &stuck.events,
                 states: &stuck.states,
-                marks_delayed: false,
+                marks: Marks::Nothing,
             }),
             below: std::iter::once("nobody goes on:".to_owned())
                 .chain(waiters.into_iter().map(|words| format!("  {words}")))
@@ -134,7 +134,7 @@ impl Question for WaitsForEver<'_> {
         let subject = program_words(self.about.program, self.about.changed);
         let question = format!("nobody waits for ever under {}", model_name(self.options.model));
         let account = Account::new("hangs", Rule::HANG, question, subject);
-        vec![Account { model: Some(self.options.model), verdict: "hangs are unknown".to_owned(), ..account }]
+        vec![Account { model: Some(self.options.model.into()), verdict: "hangs are unknown".to_owned(), ..account }]
     }
 
     fn decide(&self, limits: &Limits) -> Result<Hangs, Fault> {

@@ -9,15 +9,16 @@ use crate::properties::{
     targets,
 };
 use crate::report::account::{Account, Answer, CountersKnown, Mark, Proof as Shows, Rule, Run, Shown};
-use crate::report::computation::ComputationReport;
+use crate::report::computation::{ComputationReport, Marks};
 use crate::report::context::instance_words;
-use crate::report::models::model_name;
+use crate::report::models::{ModelWord, model_name};
 use crate::report::properties::Properties as Stated;
 use crate::report::scene::Scene;
 use crate::report::subject::program_words;
 use crate::report::tso::{self, Computation};
 use crate::report::{counted, widths};
 use crate::robustness::Fault;
+use crate::semantics::graphs::Axioms;
 use crate::semantics::{Model, Quantifier, Target, tasks};
 use crate::syntax::{InputError, did_you_mean_or_list};
 use std::borrow::Cow;
@@ -28,6 +29,8 @@ use std::collections::BTreeSet;
 pub struct PropertyOptions {
     /// The memory model.
     pub model: Model,
+    /// The language whose interleavings are asked about, where the answers are to be about it ([`by_language`](super::by_language)).
+    pub language: Option<Axioms>,
     /// The labels of the properties to ask about; all where there are none.
     pub only: Vec<String>,
     /// The only rung to ask, instead of all in turn.
@@ -46,7 +49,16 @@ impl PropertyOptions {
     /// All properties under a model.
     pub fn new(model: Model) -> Self {
         let values = crate::robustness::DEFAULT_VALUES;
-        Self { model, only: Vec::new(), by: None, buffer: DEFAULT_BUFFER, values, most: u64::MAX, slice: true }
+        Self {
+            model,
+            language: None,
+            only: Vec::new(),
+            by: None,
+            buffer: DEFAULT_BUFFER,
+            values,
+            most: u64::MAX,
+            slice: true,
+        }
     }
 }
 
@@ -120,6 +132,16 @@ impl<'p> Properties<'p> {
         Stated { program: self.written.program, question: self.written.condition }
     }
 
+    /// What the answers are about, by name.
+    fn name(&self) -> &'static str {
+        self.options.language.map_or_else(|| model_name(self.options.model), Axioms::name)
+    }
+
+    /// The same by its word.
+    fn word(&self) -> ModelWord {
+        self.options.language.map_or_else(|| self.options.model.into(), ModelWord::from)
+    }
+
     /// Whether a target is what an `exists` asks for: it is not violated in any case.
     fn is_wanted(&self, target: Target) -> bool {
         let quantifier = self.written.condition.map(|condition| condition.condition().quantifier);
@@ -128,7 +150,7 @@ impl<'p> Properties<'p> {
 
     /// The account of a property, without an answer.
     fn account(&self, target: Target) -> Account<'p> {
-        let (stated, model) = (self.stated(), model_name(self.options.model));
+        let (stated, model) = (self.stated(), self.name());
         let question = format!("{} under {model}", stated.quoted(target));
         let account = Account::new("properties", Rule::PROPERTY_VIOLATED, question, self.subject());
         Account {
@@ -137,7 +159,7 @@ impl<'p> Properties<'p> {
             label: stated.label(target),
             line: stated.line(target),
             place: stated.span(target),
-            model: Some(self.options.model),
+            model: Some(self.word()),
             verdict: format!("unknown under {model}"),
             ..account
         }
@@ -171,11 +193,13 @@ impl<'p> Properties<'p> {
 
     /// Tells one answer.
     fn tell_one<'a>(&'a self, answer: &'a TargetAnswer, account: &mut Account<'a>) {
-        let (stated, model) = (self.stated(), model_name(self.options.model));
+        let (stated, model) = (self.stated(), self.name());
         let quoted = stated.quoted(answer.target);
         let quantifier = self.written.condition.map(|condition| condition.condition().quantifier);
         let quantifier = quantifier.filter(|_| answer.target == Target::FinalStates);
-        account.under_sc = answer.under_sc;
+        // Interleavings are executions of each language.
+        let is_of_language = self.options.language.is_some() && matches!(answer.answer, Found::Violated(_));
+        account.under_sc = if is_of_language { Some(true) } else { answer.under_sc };
         account.buffer = answer.buffer;
         account.left_out = answer.sliced;
         account.explored = answer.states;
@@ -206,7 +230,7 @@ impl<'p> Properties<'p> {
                 account.message = format!("{quoted} {} under {model}", verb(&word));
             }
             Found::Violated(violation) => {
-                let already = match answer.under_sc {
+                let already = match account.under_sc {
                     Some(true) => ", under SC already",
                     Some(false) => ", not under SC",
                     None => "",
@@ -215,7 +239,7 @@ impl<'p> Properties<'p> {
                 account.phrase = format!("{word}{already}");
                 account.verdict = format!("{} under {model}", word.split(',').next().unwrap_or_default());
                 let shown = self.shown(violation);
-                let under_sc = if answer.under_sc == Some(true) { ", under SC already" } else { "" };
+                let under_sc = if account.under_sc == Some(true) { ", under SC already" } else { "" };
                 account.message = format!("{quoted} {} under {model}{under_sc}", verb(&word));
                 if self.is_wanted(answer.target) {
                     account.answer = Answer::Holds(Shows { by: None, example: Some(Box::new(shown)) });
@@ -245,7 +269,9 @@ impl<'p> Properties<'p> {
         let (run, above) = match self.events(violation) {
             Some(computation) => (Run::Events(Scene::of_computation(&computation)), None),
             None => {
-                let computation = ComputationReport::of_property(program, violation);
+                let own = ComputationReport::of_property(program, violation);
+                let marks = self.options.language.map_or(own.marks, Marks::Orderings);
+                let computation = ComputationReport { marks, ..own };
                 let above = instance_words(program, &violation.instance, violation.instance_minimal);
                 (Run::Threads(computation), above.map(|words| format!("instance: {words}")))
             }
@@ -318,13 +344,13 @@ impl Question for Properties<'_> {
             let stated = self.stated();
             for joint in &self.written.program.never {
                 let (text, place) = stated.joint_words(joint);
-                let question = format!("`{text}` under {}", model_name(self.options.model));
+                let question = format!("`{text}` under {}", self.name());
                 let mut account = Account::new("properties", Rule::PROPERTY_VIOLATED, question, self.subject());
                 account.heading = "never";
                 account.about = place;
                 account.place = Some(joint.span);
-                account.model = Some(self.options.model);
-                account.leave_open(format!("unknown under {}", model_name(self.options.model)), reason.clone());
+                account.model = Some(self.word());
+                account.leave_open(format!("unknown under {}", self.name()), reason.clone());
                 accounts.push(account);
             }
         }

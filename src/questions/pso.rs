@@ -63,7 +63,7 @@ impl Question for PsoRobustness<'_> {
         let subject = program_words(self.about.program, self.about.changed);
         let account = Account::new("robustness", Rule::NOT_ROBUST, "robust against PSO", subject);
         let verdict = "robustness against PSO is unknown".to_owned();
-        vec![Account { heading: "robust", model: Some(Model::Pso), verdict, ..account }]
+        vec![Account { heading: "robust", model: Some(Model::Pso.into()), verdict, ..account }]
     }
 
     fn decide(&self, limits: &Limits) -> Result<PsoCheck, Fault> {

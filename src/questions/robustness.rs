@@ -70,7 +70,7 @@ impl<'p> Question for Robustness<'p> {
     fn asked(&self) -> Vec<Account<'_>> {
         let subject = program_words(self.about.program, self.about.changed);
         let account = Account::new("robustness", Rule::NOT_ROBUST, "robust against x86-TSO", subject);
-        vec![Account { heading: "robust", model: Some(Model::Tso), ..account }]
+        vec![Account { heading: "robust", model: Some(Model::Tso.into()), ..account }]
     }
 
     fn decide(&self, _: &Limits) -> Result<Self::Found, Fault> {

@@ -12,7 +12,8 @@ use palisade::program::{Posts, Program};
 use palisade::properties::races::{RaceOptions, Races};
 use palisade::properties::{Proof, ProveOptions};
 use palisade::questions::{About, confirm};
-use palisade::robustness::{Check, CheckOptions, Fault, PsoCheck, TaskCheck};
+use palisade::robustness::{Check, CheckOptions, DEFAULT_VALUES, Fault, PsoCheck, StaleCheck, StaleOptions, TaskCheck};
+use palisade::semantics::graphs::Axioms;
 use palisade::semantics::{Model, Question};
 use palisade::verify::CheckFailure;
 
@@ -51,6 +52,16 @@ pub(crate) fn check_tasks(program: &Program, values: usize) -> Result<TaskCheck,
 /// Decides a program's robustness against PSO; panics when the evidence for the verdict is rejected.
 pub(crate) fn check_pso(program: &Program, values: usize) -> Result<PsoCheck, Fault> {
     let checked = palisade::robustness::check_pso(program, values, &Limits::none())?;
+    if let Some(Err(failure)) = confirm(&About::new(program), &checked) {
+        panic!("{:?}: {failure}\n{program:?}", checked.verdict);
+    }
+    Ok(checked)
+}
+
+/// Decides a program's robustness against a language; panics when the evidence for the verdict is rejected.
+pub(crate) fn check_language(program: &Program, axioms: Axioms, limits: &Limits) -> Result<StaleCheck, Fault> {
+    let options = StaleOptions { axioms, values: DEFAULT_VALUES, certifies: true, limits: limits.clone() };
+    let checked = palisade::robustness::check_stale(program, &options)?;
     if let Some(Err(failure)) = confirm(&About::new(program), &checked) {
         panic!("{:?}: {failure}\n{program:?}", checked.verdict);
     }

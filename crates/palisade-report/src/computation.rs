@@ -3,8 +3,9 @@
 use super::source_place;
 use super::wording::WIDEST;
 use palisade_engine::properties::Violation;
-use palisade_model::program::{Action, Instruction, Program, Queue, Value};
-use palisade_semantics::{CopyId, Effect, Event, Instance, State, StepKind, ThreadState};
+use palisade_model::program::{Action, Instruction, Operation, Ordering, Program, Queue, Value};
+use palisade_semantics::graphs::{Axioms, access};
+use palisade_semantics::{CopyId, Effect, Event, Instance, Model, State, StepKind, ThreadState};
 use palisade_syntax::expression_text;
 use std::fmt::Write;
 
@@ -21,8 +22,26 @@ pub struct ComputationReport<'a> {
     pub events: &'a [Event],
     /// The initial state and the one after each step.
     pub states: &'a [State],
-    /// Whether stores that wait in a buffer are what the computation is to show.
-    pub marks_delayed: bool,
+    /// What the computation is to show besides.
+    pub marks: Marks,
+}
+
+/// What a computation is to show besides its steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Marks {
+    /// Nothing.
+    Nothing,
+    /// Which stores wait in a buffer.
+    Delayed,
+    /// Which orderings a language gives to accesses and fences.
+    Orderings(Axioms),
+}
+
+impl Marks {
+    /// What a computation under a memory model is to show.
+    pub fn of(model: Model) -> Self {
+        if model.has_buffers() { Self::Delayed } else { Self::Nothing }
+    }
 }
 
 impl<'a> ComputationReport<'a> {
@@ -30,7 +49,7 @@ impl<'a> ComputationReport<'a> {
     pub fn of_property(program: &'a Program, violation: &'a Violation) -> Self {
         let Violation { instance, events, states, .. } = violation;
         let copies = violation.acting.clone();
-        Self { program, instance, copies, events, states, marks_delayed: violation.model.has_buffers() }
+        Self { program, instance, copies, events, states, marks: Marks::of(violation.model) }
     }
 
     /// The steps as a table. A store that reaches memory in the very next step takes one row.
@@ -151,7 +170,7 @@ impl<'a> ComputationReport<'a> {
             let thread = self.program.thread(step.copy.thread);
             format!("{}: ", thread.label(thread.instruction(instruction).source).name)
         });
-        let mark = if self.marks_delayed && self.is_delayed(index) { " (delayed)" } else { "" };
+        let mark = if self.marks == Marks::Delayed && self.is_delayed(index) { " (delayed)" } else { "" };
         format!("{label}{}{mark}", self.text(index))
     }
 
@@ -170,18 +189,20 @@ impl<'a> ComputationReport<'a> {
         if let Some(text) = self.sleeping(index) {
             return text;
         }
+        let stated =
+            |else_: &str| self.ordering(index).map_or_else(|| else_.to_owned(), |ordering| format!(" ({ordering})"));
         match *effect {
             Effect::Load { register: into, address, value, early } => {
                 let source = if early { " from its buffer" } else { "" };
-                format!("{} ← {} = {value}{source}", register(into), name(address))
+                format!("{} ← {} = {value}{source}{}", register(into), name(address), stated(""))
             }
             Effect::Issue { address, value } => format!("{} ← {value} into its buffer", name(address)),
-            Effect::Store { address, value } => format!("{} ← {value}", name(address)),
+            Effect::Store { address, value } => format!("{} ← {value}{}", name(address), stated("")),
             Effect::Rmw { address, old, new, .. } => match new {
-                Some(new) => format!("{} {old} ⇒ {new} locked{}", name(address), crowd_text(step.kind)),
-                None => format!("{} = {old} locked, no store", name(address)),
+                Some(new) => format!("{} {old} ⇒ {new}{}{}", name(address), stated(" locked"), crowd_text(step.kind)),
+                None => format!("{} = {old}{}, no store", name(address), stated(" locked")),
             },
-            Effect::Fence => "mfence".into(),
+            Effect::Fence => self.ordering(index).map_or_else(|| "mfence".into(), |own| format!("fence({own})")),
             Effect::StoreFence => "sfence".into(),
             Effect::Lock => "lock".into(),
             Effect::Unlock => "unlock".into(),
@@ -238,6 +259,18 @@ impl<'a> ComputationReport<'a> {
             }
             _ => None,
         }
+    }
+
+    /// How a language orders the access or the fence of a step, where that is to be shown.
+    pub fn ordering(&self, index: usize) -> Option<Ordering> {
+        let Marks::Orderings(axioms) = self.marks else { return None };
+        let Event { step, effect } = &self.events[index];
+        let instruction = self.program.thread(step.copy.thread).instruction(step.kind.instruction()?);
+        if let Some(Operation::Fence { ordering }) = instruction.operation() {
+            return Some(ordering);
+        }
+        let stores = matches!(effect, Effect::Store { .. } | Effect::Rmw { new: Some(_), .. });
+        access(axioms, instruction, stores).map(|(_, ordering)| ordering)
     }
 
     /// One word for what a step is.

@@ -12,6 +12,7 @@ pub mod event_fences;
 pub mod event_simulate;
 pub mod execution;
 pub mod fences;
+pub mod graph;
 pub mod interleaving;
 pub mod missing;
 pub mod models;

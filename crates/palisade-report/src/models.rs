@@ -1,6 +1,7 @@
 //! The memory models by their names: the one place that lists them.
 
 use palisade_semantics::Model;
+use palisade_semantics::graphs::Axioms;
 use serde::Serialize;
 
 /// The models, the strongest first: what people call each, its word on command lines and in documents, and what it is.
@@ -29,7 +30,7 @@ fn listed(model: Model) -> &'static (Model, &'static str, &'static str, &'static
     MODELS.iter().find(|(own, ..)| *own == model).expect("all models are listed")
 }
 
-/// A memory model in a document.
+/// A memory model in a document, of machines or of a language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -40,6 +41,31 @@ pub enum ModelWord {
     Tso,
     /// Partial store ordering: a buffer for each address.
     Pso,
+    /// C11, C++ and Rust, by the orderings of the text.
+    C11,
+    /// Release/acquire.
+    Ra,
+}
+
+impl ModelWord {
+    /// The model of machines; nothing for a language.
+    pub fn of_machines(self) -> Option<Model> {
+        match self {
+            Self::Sc => Some(Model::Sc),
+            Self::Tso => Some(Model::Tso),
+            Self::Pso => Some(Model::Pso),
+            Self::C11 | Self::Ra => None,
+        }
+    }
+}
+
+impl From<Axioms> for ModelWord {
+    fn from(axioms: Axioms) -> Self {
+        match axioms {
+            Axioms::C11 | Axioms::WeakC11 => Self::C11,
+            Axioms::Ra => Self::Ra,
+        }
+    }
 }
 
 impl From<Model> for ModelWord {

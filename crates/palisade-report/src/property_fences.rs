@@ -1,6 +1,6 @@
 //! The result of `palisade fences --ask properties` as text.
 
-use super::computation::ComputationReport;
+use super::computation::{ComputationReport, Marks};
 use super::context::Context;
 use super::counted;
 use super::fences::{changes, kind, measure_name, measure_words};
@@ -193,7 +193,7 @@ fn violation_text(out: &mut String, violation: &Violation, program: &Program, na
         copies: violation.acting.clone(),
         events: &violation.events,
         states: &violation.states,
-        marks_delayed: true,
+        marks: Marks::Delayed,
     };
     let _ = writeln!(out, "\n{}", report.table().trim_end_matches('\n'));
 }

@@ -1,6 +1,6 @@
 //! Triangular races, and the fences that stop them, for people.
 
-use super::computation::ComputationReport;
+use super::computation::{ComputationReport, Marks};
 use super::context::{Context, place};
 use super::counted;
 use super::subject::program_words;
@@ -78,6 +78,6 @@ pub fn computation<'a>(program: &'a Program, race: &'a Race) -> ComputationRepor
         copies: race.acting.clone(),
         events: &race.events,
         states: &race.states,
-        marks_delayed: false,
+        marks: Marks::Nothing,
     }
 }

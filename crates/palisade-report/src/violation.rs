@@ -1,6 +1,6 @@
 //! A violation for people: a column per thread, the store buffer, the happens-before cycle in words.
 
-use super::computation::{ComputationReport, address_text};
+use super::computation::{ComputationReport, Marks, address_text};
 use super::context::{instance_line, place};
 use super::relations::edge_name;
 use palisade_engine::robustness::Violation;
@@ -63,7 +63,7 @@ fn label<'a>(program: &'a Program, violation: &Violation, id: NodeId) -> &'a str
 pub fn computation<'a>(program: &'a Program, violation: &'a Violation) -> ComputationReport<'a> {
     let Replay { events, states, .. } = &violation.replay;
     let (instance, copies) = (&violation.instance, violation.acting.clone());
-    ComputationReport { program, instance, copies, events, states, marks_delayed: true }
+    ComputationReport { program, instance, copies, events, states, marks: Marks::Delayed }
 }
 
 /// A node of the trace: `t1 l0: store x = 1`.

@@ -180,7 +180,18 @@ pub fn print(program: &Program, format: Format) -> Result<Printed, Vec<Diagnosti
         let message = "nobody sleeps in this format: what sleeps or wakes sleepers is a locked update alone";
         printed.warnings.push(Diagnostic::warning(message, span));
     }
+    if let Ok(printed) = &mut printed {
+        printed.warnings.extend(orderings_left_out(program, format));
+    }
     printed.map_err(first_ones)
+}
+
+/// The warning that a format has no orderings, where the program states some: what is written is its mapping to x86.
+fn orderings_left_out(program: &Program, format: Format) -> Option<Diagnostic> {
+    let instructions = || program.threads.iter().flat_map(|thread| &thread.instructions);
+    let first = instructions().find(|own| own.states_ordering()).filter(|_| format != Format::Native)?;
+    let message = "orderings are left out: the format has the instructions of x86 that accesses are compiled to";
+    Some(Diagnostic::warning(message, first.span).with_help(NATIVE_SAYS_IT))
 }
 
 /// The name of a program whose text gives none: that of its file.

@@ -2,9 +2,8 @@
 
 use crate::cli::ProgramOptions;
 use crate::cli::outputs::OutputOptions;
-use crate::cli::words::{Ask, QueueChoice, capacity, memory_models};
+use crate::cli::words::{Against, Ask, QueueChoice, capacity, models_and_languages};
 use crate::properties::{DEFAULT_BUFFER, Rung};
-use crate::semantics::Model;
 use clap::{Args, ValueEnum};
 use std::ops::Range;
 use std::path::PathBuf;
@@ -23,9 +22,9 @@ pub(in crate::cli) struct CheckArguments {
     /// program sleeps, locks or says who may wait, `races` only here.
     #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',', help_heading = "Question")]
     pub(in crate::cli) ask: Vec<Ask>,
-    /// The memory model. Under `sc`, which every program is robust against, properties alone are asked.
-    #[arg(long, value_name = "MODEL", default_value = "tso", value_parser = memory_models(), help_heading = "Question")]
-    pub(in crate::cli) model: Model,
+    /// The memory model, or the language. Under `sc`, which every program is robust against, properties alone are asked.
+    #[arg(long, value_name = "MODEL", default_value = "tso", value_parser = models_and_languages(), help_heading = "Question")]
+    pub(in crate::cli) model: Against,
     /// Only the properties at these labels: `LABEL`, or `THREAD.LABEL`.
     #[arg(long, value_name = "LABEL", value_delimiter = ',', help_heading = "Question")]
     pub(in crate::cli) only: Vec<String>,
@@ -88,6 +87,13 @@ pub(in crate::cli) struct MethodOptions {
     /// Do not leave out what does not matter for a property.
     #[arg(long, help_heading = "Methods", hide = true)]
     pub(in crate::cli) no_slice: bool,
+}
+
+impl CheckArguments {
+    /// Whether a question is asked, by its name: all are where none is named.
+    pub(in crate::cli) fn asks_for(&self, name: &str) -> bool {
+        self.ask.is_empty() || self.ask.iter().any(|ask| ask.name() == name)
+    }
 }
 
 impl MethodOptions {

@@ -3,8 +3,7 @@
 use super::CheckArguments;
 use crate::cli::Loaded;
 use crate::cli::words::{Ask, QueueChoice};
-use crate::questions::{Concurrency, PsoRobustness, WaitsForEver};
-use crate::report::models::model_word;
+use crate::questions::{Concurrency, LanguageRobustness, PsoRobustness, WaitsForEver};
 use crate::semantics::Model;
 use crate::syntax::{self, Diagnostic, InputError};
 
@@ -24,7 +23,7 @@ pub(in crate::cli) fn questions(
         return refuse("`--queue` is about events and tasks, and the program has threads alone", "leave it out");
     }
     if let Some((message, help)) =
-        PsoRobustness::other_models(program, loaded.format).filter(|_| arguments.model > Model::Tso)
+        PsoRobustness::other_models(program, loaded.format).filter(|_| arguments.model.model() > Model::Tso)
     {
         return refuse(message, help);
     }
@@ -42,7 +41,14 @@ pub(in crate::cli) fn questions(
             Some(_) => {}
         }
     }
-    match (arguments.model, is_asked(Ask::Robustness)) {
+    match (arguments.model.model(), is_asked(Ask::Robustness)) {
+        // What interleavings keep, a language keeps where the program is robust.
+        (_, is_asked) if arguments.model.language().is_some() => {
+            if is_asked || all || !asks.is_empty() {
+                admit(arguments, loaded)?;
+                asks.push(Ask::Robustness);
+            }
+        }
         (Model::Sc, true) => {
             let message = "every program is robust against SC, whose computations are interleavings";
             return refuse(message, "say `--model tso`, or ask something else");
@@ -54,7 +60,14 @@ pub(in crate::cli) fn questions(
         }
         _ => {}
     }
-    if all && arguments.attacks.is_none() && WaitsForEver::is_meant(program) {
+    let is_of_language = arguments.model.language().is_some();
+    if is_of_language && (is_asked(Ask::Races) || is_asked(Ask::Hangs)) {
+        return refuse(
+            "races of store buffers and hangs are not asked about a language",
+            "`--model c11` says whether plain data races",
+        );
+    }
+    if all && !is_of_language && arguments.attacks.is_none() && WaitsForEver::is_meant(program) {
         asks.push(Ask::Hangs);
     }
     if is_asked(Ask::Hangs) {
@@ -83,16 +96,20 @@ fn errors(loaded: &Loaded, error: Diagnostic) -> InputError {
 
 /// Refuses programs of which robustness against the model is not decided, and options that such a check does not know.
 fn admit(arguments: &CheckArguments, loaded: &Loaded) -> Result<(), InputError> {
-    if arguments.model <= Model::Tso {
+    let language = arguments.model.language();
+    if language.is_none() && arguments.model.model() <= Model::Tso {
         return Ok(());
     }
     let attacks = arguments.attacks.as_ref().map(|_| "--attacks");
     if let Some(option) = attacks.or(arguments.methods.about_attacks()) {
-        let model = model_word(arguments.model);
-        let message =
-            "robustness is one exploration of all delayed stores here, of threads, without attacks, nets and counters";
+        let model = arguments.model.word();
+        let message = "robustness is one exploration here, of threads, without attacks, nets and counters";
         let error = InputError::file(format!("--model {model}"), message);
         return Err(error.with_help_if(Some(format!("leave `{option}` out"))));
+    }
+    if let Some(axioms) = language {
+        return LanguageRobustness::objection(&loaded.about(), axioms)
+            .map_or(Ok(()), |error| Err(errors(loaded, error)));
     }
     PsoRobustness::objection(&loaded.program).map_or(Ok(()), |error| Err(errors(loaded, error)))
 }

@@ -12,19 +12,19 @@ pub(super) use asking::questions;
 
 use super::answers::{Answered, Asking};
 use super::batch::{Batch, Extent, Spoken, answer_all};
-use super::words::Ask;
+use super::words::{Against, Ask};
 use super::{Exit, Loaded, SharedOptions};
 use crate::hangs::HangOptions;
 use crate::limits::Limits;
 use crate::program::Program;
 use crate::questions::{
-    Concurrency, EventRobustness, Properties, PropertyOptions, PsoRobustness, Robustness, TriangularRaces, WaitsForEver,
+    Concurrency, EventRobustness, LanguageRobustness, Properties, PropertyOptions, PsoRobustness, Robustness,
+    TriangularRaces, WaitsForEver, carry_to_language,
 };
 use crate::report::account::{self, Account, CheckDocument, Standing, Told};
 use crate::report::context::Context;
 use crate::report::documents::{self, OutcomeWord};
 use crate::report::findings::findings;
-use crate::report::models::model_word;
 use crate::report::page::told_page;
 use crate::robustness::{CheckOptions, Observer, Silent};
 use crate::semantics::Model;
@@ -81,7 +81,11 @@ fn check_file(
     let first = if asks.len() > 1 { CONFIGURATIONS[0] } else { u64::MAX };
     let mut answered = Vec::new();
     for ask in &asks {
-        answered.extend(answer(arguments, *ask, first, &asking, &loaded, observer)?);
+        // Robustness against a language may be asked for what it says of properties alone.
+        let is_support = answered.is_empty() && asks.len() > 1 && !arguments.asks_for(ask.name());
+        if !is_support {
+            answered.extend(answer(arguments, *ask, first, &asking, &loaded, observer)?);
+        }
     }
     // Properties that take long wait for the other questions, so that no limit keeps these from their answers.
     let is_open = |(ask, answered): &(Ask, Answered<'_>)| {
@@ -99,7 +103,11 @@ fn check_file(
         progress.end();
     }
     refuse_faults(&answered)?;
-    let accounts: Vec<Account<'_>> = answered.iter().flat_map(|(_, answered)| answered.accounts()).collect();
+    let mut accounts: Vec<Account<'_>> = answered.iter().flat_map(|(_, answered)| answered.accounts()).collect();
+    if arguments.model.language().is_some() {
+        carry_to_language(&loaded.program, &mut accounts);
+        accounts.retain(|account| arguments.asks_for(account.ask));
+    }
     let mut certificates = Vec::new();
     for (_, answered) in &answered {
         certificates.extend(answered.write(&asking)?);
@@ -152,7 +160,8 @@ fn answer<'q>(
                 slice: !arguments.methods.no_slice,
                 most,
                 values,
-                ..PropertyOptions::new(arguments.model)
+                language: arguments.model.language(),
+                ..PropertyOptions::new(arguments.model.model())
             };
             let properties = Properties::new(about, options)?;
             if properties.are_none() {
@@ -162,7 +171,11 @@ fn answer<'q>(
         }
         Ask::Concurrency => asking.ask(Concurrency { about, values, pending: arguments.pending, queue }),
         Ask::Robustness if loaded.program.is_event_driven() => asking.ask(EventRobustness { about, values, queue }),
-        Ask::Robustness if arguments.model == Model::Pso => asking.ask(PsoRobustness { about, values }),
+        Ask::Robustness if arguments.model.language().is_some() => {
+            let axioms = arguments.model.language().expect("a language is asked about");
+            asking.ask(LanguageRobustness::new(about, axioms, values))
+        }
+        Ask::Robustness if arguments.model.model() == Model::Pso => asking.ask(PsoRobustness { about, values }),
         Ask::Robustness => {
             let options = check_options(arguments, &asking.limits);
             let part = arguments.attacks.as_ref().map(|AttackRange(range)| range.clone());
@@ -172,7 +185,7 @@ fn answer<'q>(
             let (buffer, most) = (arguments.methods.buffer, (most < u64::MAX).then_some(CONFIGURATIONS[1]));
             asking.ask(WaitsForEver {
                 about,
-                options: HangOptions { values, buffer, most, ..HangOptions::new(arguments.model) },
+                options: HangOptions { values, buffer, most, ..HangOptions::new(arguments.model.model()) },
             })
         }
         Ask::Races => asking.ask(TriangularRaces { about, values }),
@@ -221,7 +234,8 @@ pub(super) fn check_options(arguments: &CheckArguments, limits: &Limits) -> Chec
 fn warnings(loaded: &Loaded, accounts: &[Account<'_>]) -> Vec<crate::syntax::Diagnostic> {
     let mut warnings = Vec::new();
     let property = accounts.iter().find(|account| account.ask == Ask::Properties.name());
-    if let Some(model) = property.and_then(|account| account.model).filter(|model| *model <= Model::Tso) {
+    if let Some(model) = property.and_then(|account| account.model?.of_machines()).filter(|model| *model <= Model::Tso)
+    {
         warnings.extend(store_fence_without_effect(&loaded.program, model));
     }
     if accounts.iter().any(|account| is_fenceless_for_no_reason(loaded, account)) {
@@ -244,7 +258,7 @@ fn warnings(loaded: &Loaded, accounts: &[Account<'_>]) -> Vec<crate::syntax::Dia
 /// attacks out, and many litmus tests are written to show just that.
 fn is_fenceless_for_no_reason(loaded: &Loaded, account: &Account<'_>) -> bool {
     let is_about_attacks = account.ask == Ask::Robustness.name()
-        && account.model == Some(Model::Tso)
+        && account.model == Some(Model::Tso.into())
         && !loaded.program.is_event_driven()
         && account.standing() == Standing::Holds;
     let is_pruned = account.attacks.iter().all(|attack| attack.outcome == OutcomeWord::Pruned);
@@ -281,8 +295,8 @@ fn command_line(arguments: &CheckArguments, file: &str) -> String {
         let asks: Vec<&str> = arguments.ask.iter().map(|ask| ask.name()).collect();
         line.push_str(&format!(" --ask {}", asks.join(",")));
     }
-    if arguments.model != Model::Tso {
-        line.push_str(&format!(" --model {}", model_word(arguments.model)));
+    if arguments.model != Against::Model(Model::Tso) {
+        line.push_str(&format!(" --model {}", arguments.model.word()));
     }
     format!("{line} {file}")
 }

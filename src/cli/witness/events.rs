@@ -59,7 +59,7 @@ pub(super) fn answer(
     let violated = told.most_serious().filter(|account| account.standing() == Standing::Violated);
     let scene = violated.and_then(Account::shown).and_then(|shown| match &shown.run {
         Run::Events(scene) => Some((shown, scene)),
-        Run::Threads(_) => None,
+        Run::Threads(_) | Run::Graph(_) => None,
     });
     if shared.json {
         print_json(arguments, &told, scene.map(|(_, scene)| scene))?;

@@ -72,3 +72,19 @@ fn the_question_of_a_litmus_test_is_not_dropped_in_silence() {
     let output = palisade(&["convert", "-", "--from", "litmus", "--to", "native", "-q"], test);
     assert!(output.stderr.is_empty());
 }
+
+/// Formats for x86 have no orderings, and the writers say so; the native language keeps them.
+#[test]
+fn orderings_are_not_dropped_in_silence() {
+    let program =
+        "program P\naddress x\nthread t { store(x, 1, release); fence(acquire); let r = load(x, acquire); }\n";
+    for format in ["litmus", "trencher"] {
+        let output = palisade(&["convert", "-", "--from", "native", "--to", format], program);
+        let said = String::from_utf8(output.stderr).expect("text");
+        assert_eq!(output.status.code(), Some(0), "{said}");
+        assert!(said.contains("<stdin>:3:12") && said.contains("orderings are left out"), "{format}: {said}");
+    }
+    let output = palisade(&["convert", "-", "--from", "native", "--to", "native"], program);
+    assert!(output.stderr.is_empty(), "{output:?}");
+    assert!(String::from_utf8(output.stdout).expect("text").contains("store(mem[x], 1, release)"));
+}

@@ -10,6 +10,7 @@ mod closed_output;
 mod command_line;
 mod convert;
 mod folders;
+mod language;
 mod large_inputs;
 pub(crate) mod limits;
 mod limits_large;

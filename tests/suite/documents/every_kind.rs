@@ -40,6 +40,12 @@ thread a [*] regs r init l0 begin
 end
 ";
 
+const ORDERED: &str = "program Ordered
+address x, y
+thread a { store(x, 1, release); let r = load(y, acquire); }
+thread b { store(y, 1, release); let r = load(x, acquire); }
+";
+
 /// Six copies of this have far more final states than can be listed at once.
 fn large() -> String {
     let step = |number: usize| {
@@ -68,6 +74,7 @@ fn folder() -> tempfile::TempDir {
         ("stated.pal", STATED),
         ("stated-1.pal", STATED),
         ("growing.pal", GROWING),
+        ("ordered.pal", ORDERED),
         ("large.pal", &large()),
         ("bad.pal", "program bad\nthraed t\n"),
         ("long.pal", &" ".repeat(1 << 20)),
@@ -102,6 +109,9 @@ const COMMANDS: &[(&str, i32, &str)] = &[
     ("check fenced.pal --ask races --certificate evidence", 0, "check"),
     ("verify evidence/fenced.pal.race-free.json", 0, "verify"),
     ("check broken.pal --ask races --timeout 0s", 3, "check"),
+    ("check ordered.pal --model c11 --certificate evidence", 1, "check"),
+    ("verify evidence/ordered.pal.c11-violation.json", 0, "verify"),
+    ("check ordered.pal --model ra --timeout 0s", 3, "check"),
     ("check long.pal --timeout 0s", 3, "unread"),
     ("check bad.pal", 2, "error"),
     ("check missing.pal", 2, "error"),

@@ -11,6 +11,7 @@ mod decided_on_nets;
 pub(crate) mod far;
 mod forged_results;
 pub(crate) mod joint_states;
+mod language;
 mod many_machines;
 mod missing_counters;
 pub(crate) mod models;

@@ -5,6 +5,7 @@ use palisade_model::program::Program;
 use palisade_report::account::{Account, Answer as Told, Extent, Rule, Run, Shown, Standing, report};
 use palisade_report::computation::ComputationReport;
 use palisade_report::documents::{StepDocument, steps};
+use palisade_report::graph::Graph;
 use palisade_report::scene::{Scene, SceneStep};
 
 /// What was found about a file.
@@ -40,7 +41,7 @@ fn finding(program: &Program, account: &Account<'_>) -> Finding {
 /// The steps of a computation.
 fn flow_of(program: &Program, shown: &Shown<'_>) -> Vec<FlowStep> {
     match &shown.run {
-        Run::Threads(computation) => flow(program, computation),
+        Run::Threads(computation) | Run::Graph(Graph { computation, .. }) => flow(program, computation),
         Run::Events(scene) => scene_flow(scene),
     }
 }

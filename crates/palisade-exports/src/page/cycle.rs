@@ -33,8 +33,9 @@ pub(super) fn cycle(found: &Cycle) -> String {
     let rows = columns.iter().map(|column| ids().filter(|id| id.position == *column).count()).max();
     let (width, height) = (columns.len() * COLUMN, TOP + rows.unwrap_or(1) * ROW);
     let mut out = format!(
-        "<div class=\"wide\"><svg class=\"cycle\" viewBox=\"0 0 {width} {height}\" style=\"max-width:{width}px\" role=\"img\" aria-label=\"happens-before cycle\">\n\
-         <defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"9\" markerHeight=\"9\" orient=\"auto\"><path d=\"M0,0 L8,4 L0,8 z\"/></marker></defs>\n"
+        "<div class=\"wide\"><svg class=\"cycle\" viewBox=\"0 0 {width} {height}\" style=\"max-width:{width}px\" role=\"img\" aria-label=\"{}\">\n\
+         <defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"9\" markerHeight=\"9\" orient=\"auto\"><path d=\"M0,0 L8,4 L0,8 z\"/></marker></defs>\n",
+        found.title
     );
     for (column, position) in columns.iter().enumerate() {
         let name = nodes.iter().find(|node| node.id.position == *position).map_or("", |node| &node.copy);

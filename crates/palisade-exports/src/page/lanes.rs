@@ -2,7 +2,7 @@
 
 use super::{data, line_link};
 use palisade_model::text::escaped;
-use palisade_report::computation::{ComputationReport, address_text};
+use palisade_report::computation::{ComputationReport, Marks, address_text};
 use palisade_semantics::{Effect, State};
 use serde::Serialize;
 
@@ -106,7 +106,7 @@ fn step_cell(computation: &ComputationReport<'_>, index: usize, lane: usize) -> 
         _ if computation.kind(index) == "flush" => "step flush",
         _ => "step",
     };
-    let delayed = if computation.is_delayed(index) && computation.marks_delayed { " (delayed)" } else { "" };
+    let delayed = if computation.marks == Marks::Delayed && computation.is_delayed(index) { " (delayed)" } else { "" };
     format!(
         "<td class=\"{class}\" data-lane=\"{}\" style=\"--lane:{lane}\">{label}{}{delayed}{line}</td>",
         escaped(name),

@@ -93,6 +93,10 @@ fn story(shown: &Shown<'_>) -> String {
     out.push_str(&paragraph(format!("With {}{smallest}.{delays}{shortest}", counts.join(", "))));
     match &shown.run {
         Run::Threads(computation) => out.push_str(&lanes(computation)),
+        Run::Graph(graph) => {
+            out.push_str(&lanes(&graph.computation));
+            graph.lines().iter().for_each(|line| out.push_str(&paragraph(line)));
+        }
         Run::Events(scene) => {
             out.push_str(&scene_table(scene));
             shown.below.iter().for_each(|line| out.push_str(&paragraph(line.trim())));

@@ -11,6 +11,8 @@ use palisade_semantics::{NodeId, Relation};
 /// A cycle: each edge leads from one access to the next.
 #[derive(Clone, Debug)]
 pub struct Cycle {
+    /// Of what it is a cycle.
+    pub title: &'static str,
     /// The accesses, in the order of the cycle.
     pub nodes: Vec<CycleNode>,
     /// The edges, by positions of accesses.
@@ -73,12 +75,12 @@ impl Cycle {
         let edges = edges.collect();
         let nodes =
             ids.iter().map(|id| CycleNode { id: *id, copy: copy(id), text: node_text(program, violation, *id) });
-        Self { nodes: nodes.collect(), edges }
+        Self { title: "happens-before cycle", nodes: nodes.collect(), edges }
     }
 
     /// The edges, each on a line.
     pub fn lines(&self) -> String {
         let line = |edge: &CycleEdge| format!("  {}\n", edge.words);
-        String::from("happens-before cycle:\n") + &self.edges.iter().map(line).collect::<String>()
+        format!("{}:\n", self.title) + &self.edges.iter().map(line).collect::<String>()
     }
 }

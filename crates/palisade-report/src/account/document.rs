@@ -5,6 +5,7 @@ use crate::documents::{
     AttackAnswer, ClaimDocument, ConfirmationDocument, CopiesWord, DomainDocument, EdgeDocument, FileHeader, Finding,
     LabelPlace, Picture, StepDocument, steps, threads,
 };
+use crate::graph::{Graph, GraphEdgeDocument};
 use crate::models::ModelWord;
 use crate::scene::{Scene, SceneStep};
 use palisade_model::limits::peak_resident_bytes;
@@ -131,9 +132,12 @@ pub struct ShownDocument<'a> {
     pub attacker: Option<String>,
     /// The steps.
     pub steps: Vec<ShownStep<'a>>,
-    /// A cycle of the happens-before relation.
+    /// A cycle of the happens-before relation; of an execution graph, one of `po`, `rf`, `mo` and `fr`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cycle: Vec<EdgeDocument>,
+    /// Of an execution graph, its edges between different threads, and what reads from initial values.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub edges: Vec<GraphEdgeDocument>,
     /// Of events and tasks, pairs of numbers of steps: the orders that the steps have, and together cannot have.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub order: Vec<(usize, usize)>,
@@ -186,8 +190,18 @@ impl<'a> Run<'a> {
     /// The steps as documents have them.
     pub fn steps(&self) -> Vec<ShownStep<'a>> {
         match self {
-            Self::Threads(computation) => steps(computation).into_iter().map(ShownStep::Copy).collect(),
+            Self::Threads(computation) | Self::Graph(Graph { computation, .. }) => {
+                steps(computation).into_iter().map(ShownStep::Copy).collect()
+            }
             Self::Events(scene) => EventStep::all(scene).into_iter().map(ShownStep::Invocation).collect(),
+        }
+    }
+
+    /// The edges of an execution graph; none of what is no graph.
+    fn edges(&self) -> Vec<GraphEdgeDocument> {
+        match self {
+            Self::Graph(graph) => graph.documents(),
+            Self::Threads(_) | Self::Events(_) => Vec::new(),
         }
     }
 }
@@ -196,7 +210,7 @@ impl<'a> ShownDocument<'a> {
     /// The document of a computation.
     pub fn new(shown: &Shown<'a>) -> Self {
         let (order, out_of_order) = match &shown.run {
-            Run::Threads(_) => (Vec::new(), None),
+            Run::Threads(_) | Run::Graph(_) => (Vec::new(), None),
             Run::Events(scene) => {
                 (scene.order.iter().map(|(one, other)| (one + 1, other + 1)).collect(), scene.is_out_of_order)
             }
@@ -209,6 +223,7 @@ impl<'a> ShownDocument<'a> {
             attacker: shown.attacker.clone(),
             steps: shown.run.steps(),
             cycle: shown.cycle.iter().flat_map(|cycle| &cycle.edges).map(|edge| edge.document.clone()).collect(),
+            edges: shown.run.edges(),
             order,
             out_of_order,
         }
@@ -222,7 +237,7 @@ impl<'a> AnswerDocument<'a> {
             ask: account.ask,
             question: account.question.clone(),
             kind: account.heading,
-            model: account.model.map(ModelWord::from),
+            model: account.model,
             verdict: account.standing(),
             phrase: account.phrase.clone(),
             by: match &account.answer {

@@ -6,6 +6,7 @@
 
 mod cycle;
 mod document;
+mod graph_cycle;
 mod rule;
 mod run;
 mod text;
@@ -21,11 +22,11 @@ pub use whole::Told;
 use crate::documents::{
     AttackAnswer, ConfirmationDocument, CountersDocument, EndDocument, FarDocument, LabelPlace, TicketsDocument,
 };
+use crate::models::ModelWord;
 use palisade_evidence::RobustCertificate;
 use palisade_model::limits::StopReason;
 use palisade_model::program::{Program, Value};
 use palisade_model::text::Span;
-use palisade_semantics::Model;
 use serde::Serialize;
 
 /// An answer: a proof, a violation, or why there is neither.
@@ -177,7 +178,7 @@ pub struct Account<'a> {
     /// What is asked, so that it names a test case: `robust against x86-TSO`.
     pub question: String,
     /// The memory model that it is about; nothing where it is about none.
-    pub model: Option<Model>,
+    pub model: Option<ModelWord>,
     /// The rule that a violation breaks.
     pub rule: &'static Rule,
     /// The heading of its line in a report.

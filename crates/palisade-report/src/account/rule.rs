@@ -35,6 +35,14 @@ impl Rule {
         short: "A store is delayed past a later access, and the outcome shows it",
         full: "Store buffers let the program behave in a way that no interleaving of its threads explains, on x86 or under the memory model that the message names. A fence between the two accesses, or a locked instruction in place of the store, stops this; `palisade fences` finds the cheapest set for x86.",
     };
+    /// An execution that a language admits is none of an interleaving, or has a race.
+    pub const NOT_ROBUST_IN_LANGUAGE: &'static Self = &Self {
+        id: "orderings-too-weak",
+        name: "OrderingsTooWeak",
+        level: Level::Error,
+        short: "The orderings admit an execution that no interleaving has",
+        full: "C11 or release/acquire admits an execution in which a thread reads what another one has overwritten before it, or in which accesses of plain data race. Stronger orderings or a fence between the accesses stop this.",
+    };
     /// A property of the program is violated.
     pub const PROPERTY_VIOLATED: &'static Self = &Self {
         id: "property-violated",
@@ -109,8 +117,9 @@ impl Rule {
     };
 
     /// The rules of the house, in the order in which reports list them.
-    pub const ALL: [&'static Self; 10] = [
+    pub const ALL: [&'static Self; 11] = [
         Self::NOT_ROBUST,
+        Self::NOT_ROBUST_IN_LANGUAGE,
         Self::PROPERTY_VIOLATED,
         Self::MISSING_FENCE,
         Self::REDUNDANT_FENCE,

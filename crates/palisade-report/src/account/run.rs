@@ -1,6 +1,7 @@
-//! The steps of a computation, of threads or of events and tasks, as a table.
+//! The steps of a computation, of threads or of events and tasks, or those of an execution graph, as a table.
 
 use crate::computation::ComputationReport;
+use crate::graph::Graph;
 use crate::scene::Scene;
 
 /// The steps of a computation.
@@ -8,6 +9,8 @@ use crate::scene::Scene;
 pub enum Run<'a> {
     /// Copies of threads take them.
     Threads(ComputationReport<'a>),
+    /// Copies of threads take them, and the edges say what no interleaving does.
+    Graph(Graph<'a>),
     /// Events, tasks and threads take them.
     Events(Scene),
 }
@@ -18,6 +21,7 @@ impl Run<'_> {
         match self {
             Self::Threads(computation) if verbosity > 0 => computation.table() + &computation.instructions(),
             Self::Threads(computation) => computation.table(),
+            Self::Graph(graph) => graph.computation.table() + &graph.text(),
             Self::Events(scene) => scene.text(),
         }
     }

@@ -48,6 +48,9 @@ pub struct StepDocument<'a> {
     /// How many copies take the step one after the other, this one as the first, where it stands for a crowd.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub copies: Option<u64>,
+    /// How the language orders the access or the fence, in execution graphs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ordering: Option<String>,
     /// Whether a load reads from its own buffer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from_buffer: Option<bool>,
@@ -92,6 +95,7 @@ impl<'a> StepDocument<'a> {
                 StepKind::Crowd { copies, .. } => Some(copies),
                 _ => None,
             },
+            ordering: computation.ordering(index).map(|ordering| ordering.to_string()),
             from_buffer: None,
             delayed: None,
             violated: None,

@@ -22,6 +22,9 @@ pub struct VerifyDocument<'a> {
     /// What accepted evidence shows of its input.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<&'a str>,
+    /// The language that accepted evidence is about: `c11` or `ra`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub language: Option<&'a str>,
     /// The input that accepted evidence is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input: Option<&'a str>,
@@ -55,6 +58,7 @@ impl<'a> VerifyDocument<'a> {
             header,
             verdict,
             kind: None,
+            language: None,
             input: None,
             subject: SubjectDocument::default(),
             repair: None,

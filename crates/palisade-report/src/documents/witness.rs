@@ -110,7 +110,7 @@ pub struct EdgeDocument {
     pub from: String,
     /// The access it enters.
     pub to: String,
-    /// The relation: `po` program order, `st` store order, `src` source, `cf` conflict.
+    /// The relation: `po` program order, `st` store order, `src` source, `cf` conflict; of execution graphs `po`, `rf`, `mo` and `fr`.
     pub relation: &'static str,
     /// Of litmus tests the edge as herd and diy name it: `PodWR`, `Rfe`, `Coe`, `Fre`.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -7,7 +7,7 @@ mod side_by_side;
 pub use counters::{TurnedClass, turned_classes};
 pub use side_by_side::{reached_by, text as side_by_side};
 
-use super::computation::ComputationReport;
+use super::computation::{ComputationReport, Marks};
 use super::context::fault_error_because;
 use palisade_engine::robustness::{Fault, FaultKind, Growing};
 use palisade_model::limits::StopReason;
@@ -114,7 +114,7 @@ impl Simulation<'_> {
         let Computation { events, states, .. } = computation;
         let copies = self.instance.copies().collect();
         let (program, instance) = (self.program, self.instance);
-        ComputationReport { program, instance, copies, events, states, marks_delayed: false }
+        ComputationReport { program, instance, copies, events, states, marks: Marks::Nothing }
     }
 
     /// The line of an instruction.

@@ -10,7 +10,7 @@
 //! * *SC*: `psc = psc_F ∪ psc_base` has no cycle, with `psc_F = [Fsc];(hb ∪ hb;eco;hb);[Fsc]`,
 //!   `psc_base = ([Esc] ∪ [Fsc];hb?);scb;([Esc] ∪ hb?;[Fsc])` and `scb = po ∪ po≠loc;hb;po≠loc ∪ hb|loc ∪ mo ∪ fr`.
 //!
-//! *Release/acquire* \[RA19\] is the same for a program in which every access acquires and releases, and whose sequentially consistent fences are
+//! *Release/acquire* \[RA19\] is the same for a program in which every atomic access acquires and releases, and whose sequentially consistent fences are
 //! updates of one address of their own ([`Axioms::access`]).
 
 use super::graph::{EventKind, Graph, GraphEvent};
@@ -58,6 +58,8 @@ impl Axioms {
     pub fn access(self, kind: EventKind, ordering: Ordering) -> Option<(EventKind, Ordering)> {
         match (self, kind) {
             (Self::C11 | Self::WeakC11, _) => Some((kind, ordering)),
+            // Plain data synchronises nothing, and may race.
+            (Self::Ra, _) if ordering == Ordering::Plain => Some((kind, ordering)),
             (Self::Ra, EventKind::Read) => Some((kind, Ordering::Acquire)),
             (Self::Ra, EventKind::Write) => Some((kind, Ordering::Release)),
             (Self::Ra, EventKind::Update) => Some((kind, Ordering::AcqRel)),

@@ -9,10 +9,8 @@ use palisade_model::program::{
 /// Why a program has no execution graphs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotInLanguage {
-    /// An instruction that neither C nor Rust has: `sfence`, `lock` or `unlock`.
+    /// An instruction that neither C nor Rust has: `sfence`, `lock` or `unlock`; sleeping and waking.
     Instruction(ThreadId, InstructionId),
-    /// An access of plain data, of which release/acquire says nothing.
-    PlainData(ThreadId, InstructionId),
     /// The program has events or tasks.
     Events,
     /// Delays are accepted: that is about store buffers.
@@ -23,9 +21,7 @@ impl NotInLanguage {
     /// The instruction that stands in the way, where it is one.
     pub fn instruction(self) -> Option<(ThreadId, InstructionId)> {
         match self {
-            Self::Instruction(thread, instruction) | Self::PlainData(thread, instruction) => {
-                Some((thread, instruction))
-            }
+            Self::Instruction(thread, instruction) => Some((thread, instruction)),
             Self::Events | Self::AcceptedDelays => None,
         }
     }
@@ -33,8 +29,7 @@ impl NotInLanguage {
     /// Why, in a sentence.
     pub fn describe(self) -> &'static str {
         match self {
-            Self::Instruction(..) => "C11 has no `sfence`, and no `lock` that makes several accesses one",
-            Self::PlainData(..) => "release/acquire has atomic accesses alone, and this one is plain",
+            Self::Instruction(..) => "C11 has no `sfence`, no `lock` that makes several accesses one, and no sleepers",
             Self::Events => "robustness against C11 is about threads, and the program has events or tasks",
             Self::AcceptedDelays => "delays are accepted under TSO alone",
         }
@@ -44,17 +39,15 @@ impl NotInLanguage {
     pub fn advice(self) -> Option<&'static str> {
         match self {
             Self::Instruction(..) => {
-                Some("write a fence as `fence(release)` and a section of one address as `cas`, `xchg` or `rmw`")
+                Some("say `fence(release)`; `cas`, `xchg` or `rmw` for a section of one address; `await` for sleeping")
             }
-            Self::PlainData(..) => Some("ask about C11, which knows races of plain data"),
             Self::Events | Self::AcceptedDelays => None,
         }
     }
 }
 
-/// What keeps a program from having execution graphs with these axioms. Threads without copies do
-/// not matter.
-pub fn not_in_language(program: &Program, axioms: Axioms) -> Option<NotInLanguage> {
+/// What keeps a program from having execution graphs. Threads without copies do not matter.
+pub fn not_in_language(program: &Program) -> Option<NotInLanguage> {
     if program.is_event_driven() {
         return Some(NotInLanguage::Events);
     }
@@ -63,13 +56,11 @@ pub fn not_in_language(program: &Program, axioms: Axioms) -> Option<NotInLanguag
     }
     let threads = program.thread_ids().filter(|(_, thread)| !thread.is_left_out());
     let mut instructions = threads.flat_map(|(id, thread)| thread.instruction_ids().map(move |own| (id, own)));
-    instructions.find_map(|(thread, (id, instruction))| {
-        if matches!(instruction.action, Action::StoreFence | Action::Lock | Action::Unlock) {
-            return Some(NotInLanguage::Instruction(thread, id));
-        }
-        let is_plain = instruction.operation().is_some_and(|own| own.ordering() == Ordering::Plain);
-        (axioms == Axioms::Ra && is_plain).then_some(NotInLanguage::PlainData(thread, id))
-    })
+    let is_foreign = |own: &Instruction| {
+        own.queue().is_some() || matches!(own.action, Action::StoreFence | Action::Lock | Action::Unlock)
+    };
+    let found = instructions.find(|(_, (_, instruction))| is_foreign(instruction));
+    found.map(|(thread, (id, _))| NotInLanguage::Instruction(thread, id))
 }
 
 /// The program in which each instruction does what its language says, under SC as on x86: a store is a store whatever its ordering, weak fences are

@@ -12,6 +12,7 @@ use crate::evidence::{About, Evidence, ProgramSubject};
 use crate::program::Program;
 use crate::questions::{Properties, PropertyOptions};
 use crate::robustness::is_task_witness_in_order;
+use crate::semantics::graphs::Axioms;
 use crate::semantics::{Model, Quantifier, Target};
 use crate::syntax::{Format, InputError};
 
@@ -20,6 +21,8 @@ use crate::syntax::{Format, InputError};
 enum Question {
     /// Robustness against a model.
     Robustness(Model),
+    /// Robustness against a language.
+    Language(Axioms),
     /// Robustness against concurrency.
     Concurrency,
     /// No triangular race.
@@ -56,17 +59,26 @@ impl Verdicts {
             arguments.ask.push(Ask::Properties);
         }
         let loaded = command.load()?;
-        let (model, mut subjects, mut asked) = (arguments.model, vec![loaded.subject()], Vec::new());
+        let (model, mut subjects, mut asked) = (arguments.model.model(), vec![loaded.subject()], Vec::new());
         let asks = questions(&arguments, &command.path(), &loaded)?;
         for ask in &asks {
             match ask {
-                Ask::Robustness => asked.push(Question::Robustness(model)),
+                Ask::Robustness => {
+                    let against = arguments.model.language().map(Question::Language);
+                    asked.push(against.unwrap_or(Question::Robustness(model)));
+                }
                 Ask::Concurrency => asked.push(Question::Concurrency),
                 Ask::Races => asked.push(Question::RaceFree),
                 Ask::Hangs => asked.push(Question::Free(model)),
                 Ask::Properties => {
                     let options = PropertyOptions { only: arguments.only.clone(), ..PropertyOptions::new(model) };
                     let properties = Properties::new(loaded.about(), options)?;
+                    if arguments.model.language().is_some() && !properties.are_none() {
+                        // They follow from two pieces of evidence together.
+                        let message = "jobs ask about a language for robustness alone";
+                        let error = InputError::file(command.path(), message);
+                        return Err(error.with_help_if(Some("say `--ask robustness`".to_owned())));
+                    }
                     subjects.push(loaded.subject_of(properties.watched()));
                     asked.extend(properties.targets().iter().map(|target| Question::Property(model, *target)));
                     asked.extend(properties.are_some_unasked().then_some(Question::Unasked));
@@ -78,7 +90,9 @@ impl Verdicts {
         {
             subjects.extend(command.load_other(&path).ok().map(|other| other.subject()));
         }
-        let is_robustness = |question: &Question| matches!(question, Question::Robustness(_) | Question::Concurrency);
+        let is_robustness = |question: &Question| {
+            matches!(question, Question::Robustness(_) | Question::Language(_) | Question::Concurrency)
+        };
         let words = if asked.iter().all(|question| *question == Question::RaceFree) {
             ("race-free", "triangular-race")
         } else if asked.iter().all(|question| matches!(question, Question::Free(_))) {
@@ -143,6 +157,8 @@ impl Asked for Verdicts {
             Evidence::NotRobust(..) | Evidence::NotTsoRobust(..) => (Question::Robustness(Model::Tso), false),
             Evidence::PsoRobust(..) => (Question::Robustness(Model::Pso), true),
             Evidence::NotPsoRobust(..) => (Question::Robustness(Model::Pso), false),
+            Evidence::LanguageRobust(_, certificate) => (Question::Language(certificate.axioms), true),
+            Evidence::NotLanguageRobust(_, witness) => (Question::Language(witness.axioms), false),
             Evidence::ConcurrencyRobust(..) => (Question::Concurrency, true),
             Evidence::NotConcurrencyRobust(..) => (Question::Concurrency, false),
             Evidence::RaceFree(..) => (Question::RaceFree, true),

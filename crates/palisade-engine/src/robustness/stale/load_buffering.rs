@@ -2,11 +2,16 @@
 //!
 //! RC11 rules out cycles of program order and reads-from; compilers and ARM, RISC-V and POWER do not. An execution of such a machine, by the usual mappings, is one
 //! of IMM \[IMM19\], and the axioms of IMM contain all others of RC11 (`C11Toimm_s.v` in its development). A cycle enters a thread by a read and leaves it by a later
-//! write. IMM keeps these in order if the read acquires, if the write releases, or if a fence stands between them (`bob`); so there are no cycles where each
-//! such pair is ordered so. A pair to one address is in order on ARMv8 and RISC-V, but not in IMM. Dependencies are not counted: a compiler may remove them.
+//! write. IMM keeps these in order if the read acquires, if the write releases, if a fence stands between them, or a write that releases the address of
+//! the later one (`bob`); so there are no cycles where each such pair is ordered so. A pair to one address is in order on ARMv8 and RISC-V, but not in
+//! IMM. Dependencies are not counted: a compiler may remove them. A cycle enters by a read of what another thread writes, and leaves by a write of what
+//! another one reads: what one copy alone has does not matter.
 
-use palisade_model::program::{ByLabel, InstructionId, Ordering, Program, Thread, ThreadId, Value};
+use palisade_model::program::{
+    ByLabel, Copies, InstructionId, LabelId, Operation, Ordering, Program, Thread, ThreadId, Value,
+};
 use palisade_semantics::graphs::{Axioms, EventKind, access};
+use std::collections::BTreeSet;
 
 /// A read and a later write of its thread that hardware may reorder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,11 +32,29 @@ pub fn load_buffering(program: &Program) -> Option<LoadBuffering> {
         let mut threads = program.thread_ids().filter(|(_, thread)| !thread.is_left_out());
         threads.find_map(|(id, thread)| {
             let by_label = thread.instructions_by_label();
+            let is_read_elsewhere = |write| others(program, id, address(thread, write), EventKind::reads);
             thread.instruction_ids().find_map(|(read, _)| {
-                let write = write_behind(thread, &by_label, read, is_one_address)?;
+                if !others(program, id, address(thread, read), EventKind::writes) {
+                    return None;
+                }
+                let write = write_behind(thread, &by_label, read, |write, is_same| {
+                    is_same == is_one_address && is_read_elsewhere(write)
+                })?;
                 Some(LoadBuffering { thread: id, read, write, is_one_address })
             })
         })
+    })
+}
+
+/// Whether a copy other than one of this thread may access an address, or one that is not known, in some way.
+fn others(program: &Program, thread: ThreadId, at: Option<Value>, how: impl Fn(EventKind) -> bool) -> bool {
+    program.thread_ids().filter(|(_, other)| !other.is_left_out()).any(|(id, other)| {
+        let is_other = id != thread || other.copies != Copies::Exactly(1);
+        is_other
+            && other.instruction_ids().any(|(own, instruction)| {
+                let is_there = at.is_none() || address(other, own).is_none_or(|own| Some(own) == at);
+                instruction.action.address().is_some() && is_there && may_be(other, own, |kind, _| how(kind))
+            })
     })
 }
 
@@ -42,31 +65,40 @@ fn may_be(thread: &Thread, id: InstructionId, holds: impl Fn(EventKind, Ordering
     })
 }
 
-/// A write behind a read that nothing orders, to the address of the read or to another one.
+/// A write behind a read that nothing orders, of which `counts` says that it matters, by whether it is to the address of the read.
 fn write_behind(
     thread: &Thread,
     by_label: &ByLabel,
     read: InstructionId,
-    is_one_address: bool,
+    counts: impl Fn(InstructionId, bool) -> bool,
 ) -> Option<InstructionId> {
     if !may_be(thread, read, |kind, ordering| kind.reads() && !ordering.acquires()) {
         return None;
     }
     let is_fence = |id| may_be(thread, id, |kind, _| kind == EventKind::Fence);
     let from = address(thread, read);
-    let mut seen = vec![false; thread.labels.len()];
-    let mut open = vec![thread.instruction(read).target];
-    while let Some(label) = open.pop() {
-        if std::mem::replace(&mut seen[label.index()], true) {
+    // Labels with the addresses that were released on the way; a way on which fewer were is worth all others.
+    let mut seen: Vec<(LabelId, BTreeSet<Value>)> = Vec::new();
+    let mut open = vec![(thread.instruction(read).target, BTreeSet::new())];
+    while let Some((label, released)) = open.pop() {
+        if seen.iter().any(|(other, fewer)| *other == label && fewer.is_subset(&released)) {
             continue;
         }
+        seen.push((label, released.clone()));
         for id in by_label[label.index()].iter().copied().filter(|id| !is_fence(*id)) {
             let writes = may_be(thread, id, |kind, ordering| kind.writes() && !ordering.releases());
-            let is_same = from.is_some() && from == address(thread, id);
-            if writes && is_same == is_one_address {
+            let to = address(thread, id);
+            let is_ordered = to.is_some_and(|to| released.contains(&to));
+            if writes && !is_ordered && counts(id, from.is_some() && from == to) {
                 return Some(id);
             }
-            open.push(thread.instruction(id).target);
+            let mut released = released.clone();
+            if let (Some(Operation::Store { ordering, .. }), Some(to)) = (thread.instruction(id).operation(), to)
+                && ordering.releases()
+            {
+                released.insert(to);
+            }
+            open.push((thread.instruction(id).target, released));
         }
     }
     None

@@ -8,7 +8,7 @@ use crate::lazy::{Entry, LazyNet, Step};
 use palisade_evidence::StaleGoal;
 use palisade_model::limits::Limits;
 use palisade_model::program::{Copies, InstructionId, Ordering, ThreadId, Value};
-use palisade_semantics::graphs::{Axioms, FENCE_ADDRESS};
+use palisade_semantics::graphs::FENCE_ADDRESS;
 
 /// What a step does under SC.
 struct Executed {
@@ -153,7 +153,7 @@ impl StaleSystem<'_> {
             let old = used.compares.then(|| self.read(before, address));
             begin(StaleGoal::Stale { old, is_update: access.reads }, true, self.modes.tracked);
         }
-        if self.modes.axioms != Axioms::Ra && used.has_plain && used.writes {
+        if used.has_plain && used.writes {
             let is_plain = access.ordering == Ordering::Plain;
             begin(StaleGoal::Race { writes: access.writes, is_plain }, false, Facts::KNOWS);
         }
@@ -222,7 +222,7 @@ impl StaleSystem<'_> {
                     return Ok(false);
                 }
                 let Some(access) = mode.access(writes) else { return Ok(false) };
-                let is_plain = access.ordering == Ordering::Plain && self.modes.axioms != Axioms::Ra;
+                let is_plain = access.ordering == Ordering::Plain;
                 Ok(!is_plain && !(writes && is_update) && token.view.admits(access.ordering))
             }
             StaleGoal::Race { writes, is_plain } => {

@@ -9,7 +9,7 @@ use crate::program::steps::Effect;
 use crate::tokens::{with_one, without_one};
 use palisade_evidence::{LocalState, StaleGoal};
 use palisade_model::program::{Action, InstructionId, Ordering, ThreadId, Value};
-use palisade_semantics::graphs::{Axioms, FENCE_ADDRESS, access};
+use palisade_semantics::graphs::{FENCE_ADDRESS, access};
 use std::collections::BTreeMap;
 
 /// A step under SC: the memory behind it, and the access that it makes.
@@ -191,7 +191,7 @@ impl Guessing<'_> {
             guess(goal, Thread::default(), true, self.families);
         }
         let may_race = self.any_event(address, is_plain) && self.any_event(address, |event| event.writes);
-        if self.axioms != Axioms::Ra && may_race {
+        if may_race {
             let goal = StaleGoal::Race { writes: event.writes, is_plain: is_plain(event) };
             guess(goal, Thread::of_race(), false, [false; 2]);
         }
@@ -215,7 +215,7 @@ impl Guessing<'_> {
         let Some(event) = self.event(at, may_store && !is_load).filter(|_| happens) else { return Ok(false) };
         Ok(match guess.goal {
             StaleGoal::Stale { is_update, .. } => {
-                !(event.ordering == Ordering::Plain && self.axioms != Axioms::Ra)
+                event.ordering != Ordering::Plain
                     && !(event.writes && is_update)
                     && token.thread.may_be_stale(event.ordering)
             }

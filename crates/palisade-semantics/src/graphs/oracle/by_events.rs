@@ -42,7 +42,7 @@ pub fn by_events(
                 found.beyond_sc = true;
                 continue;
             }
-            found.racy |= axioms != Axioms::Ra && race(&next.graph).is_some();
+            found.racy |= race(&next.graph).is_some();
             if seen.insert(key(&next)) {
                 open.push(next);
             }

@@ -156,7 +156,7 @@ impl Search<'_, '_> {
                 && is_consistent(&graph, self.axioms)
             {
                 self.found.beyond_sc |= !graph.is_sc();
-                self.found.racy |= self.axioms != Axioms::Ra && graph.is_sc() && race(&graph).is_some();
+                self.found.racy |= graph.is_sc() && race(&graph).is_some();
             }
         }
         Ok(())

@@ -1,0 +1,77 @@
+//! The cycle of an execution graph.
+
+use super::cycle::{Cycle, CycleEdge, CycleNode};
+use crate::computation::address_text;
+use crate::documents::EdgeDocument;
+use palisade_engine::robustness::{GraphEdge, GraphRelation, GraphViolation};
+use palisade_model::program::Program;
+use palisade_semantics::graphs::{EventKind, GraphEvent};
+use palisade_semantics::{NodeId, Relation};
+
+/// The label of an event, with a colon.
+fn label(program: &Program, found: &GraphViolation, event: usize) -> String {
+    let GraphEvent { position, instruction, .. } = found.execution.graph.events()[event];
+    position.zip(instruction).map_or_else(String::new, |(position, instruction)| {
+        let thread = program.thread(found.acting[position].thread);
+        thread.label(thread.instruction(instruction).source).name.to_string()
+    })
+}
+
+/// What an event does: `reads x = 1`.
+fn deed(program: &Program, found: &GraphViolation, event: usize) -> String {
+    let graph = &found.execution.graph;
+    let GraphEvent { kind, address, .. } = graph.events()[event];
+    let name = address_text(program, address);
+    let value = |event: Option<usize>| event.and_then(|event| found.execution.value(event)).unwrap_or(0);
+    let (read, written) = (value(graph.source(event)), value(Some(event)));
+    match kind {
+        EventKind::Fence => "has a fence".to_owned(),
+        EventKind::Read => format!("reads {name} = {read}"),
+        EventKind::Write => format!("writes {name} = {written}"),
+        EventKind::Update => format!("updates {name} from {read} to {written}"),
+    }
+}
+
+impl Cycle {
+    /// The cycle of an execution graph that no interleaving has; nothing for a race.
+    pub fn of_graph(program: &Program, found: &GraphViolation) -> Option<Self> {
+        let graph = &found.execution.graph;
+        let cycle = found.cycle();
+        let position = |event: usize| cycle.iter().position(|edge| edge.from == event).unwrap_or(0);
+        let place = |event: usize| graph.events()[event].position.unwrap_or(0);
+        let copy = |event: usize| found.instance.copy_name(program, found.acting[place(event)]);
+        let text = |event: usize| format!("{} {}", label(program, found, event), deed(program, found, event));
+        let node = |edge: &GraphEdge| CycleNode {
+            id: NodeId { position: place(edge.from), index: edge.from },
+            copy: copy(edge.from),
+            text: text(edge.from),
+        };
+        let edge = |edge: &GraphEdge| {
+            let relation = match edge.relation {
+                GraphRelation::ProgramOrder => Relation::ProgramOrder,
+                GraphRelation::ReadsFrom => Relation::Source,
+                GraphRelation::ModificationOrder => Relation::StoreOrder,
+                GraphRelation::FromReads => Relation::Conflict,
+            };
+            let side = |event: usize| format!("{} {}", copy(event), text(event));
+            let address = address_text(program, graph.events()[edge.to].address);
+            CycleEdge {
+                from: position(edge.from),
+                to: position(edge.to),
+                relation,
+                name: edge.relation.name().to_owned(),
+                words: format!("{} before {} ({})", side(edge.from), side(edge.to), edge.relation.name()),
+                document: EdgeDocument {
+                    from: side(edge.from),
+                    to: side(edge.to),
+                    relation: edge.relation.name(),
+                    herd: None,
+                    address: (edge.relation != GraphRelation::ProgramOrder).then_some(address),
+                },
+            }
+        };
+        let title = "cycle that no interleaving has";
+        let (nodes, edges) = (cycle.iter().map(node).collect(), cycle.iter().map(edge).collect());
+        (!cycle.is_empty()).then_some(Self { title, nodes, edges })
+    }
+}

@@ -1,0 +1,240 @@
+//! Is a program of threads robust against a language: is every execution graph that C11, or release/acquire, admits one of an interleaving, without races?
+
+use super::{About, Evident, Question};
+use crate::evidence::{Evidence, StaleClaim};
+use crate::limits::Limits;
+use crate::program::{Instruction, InstructionId, Operation, Program, ThreadId};
+use crate::report::account::{Account, Answer, Cycle, Mark, Proof, Rule, Run, Shown, Standing};
+use crate::report::computation::address_text;
+use crate::report::context::{instance_words, place};
+use crate::report::graph::Graph;
+use crate::report::subject::program_words;
+use crate::robustness::{Fault, GraphViolation, StaleCheck, StaleOptions, StaleVerdict, check_stale, load_buffering};
+use crate::semantics::graphs::{Axioms, by_language, not_in_language};
+use crate::syntax::{Diagnostic, Format};
+
+/// What asks for robustness on the command line.
+const ROBUSTNESS: &str = "robustness";
+
+/// The question, for programs that `graphs::not_in_language` has nothing against.
+pub struct LanguageRobustness<'p> {
+    /// The program.
+    pub about: About<'p>,
+    /// The same by its language.
+    stated: Program,
+    /// Against what.
+    axioms: Axioms,
+    /// Distinct values of a register or an address admitted in a program without a domain.
+    values: usize,
+}
+
+impl<'p> LanguageRobustness<'p> {
+    /// The question about a program.
+    pub fn new(about: About<'p>, axioms: Axioms, values: usize) -> Self {
+        Self { stated: by_language(about.program), about, axioms, values }
+    }
+
+    /// Why a program does not have this question; nothing where it has.
+    pub fn objection(about: &About<'_>, axioms: Axioms) -> Option<Diagnostic> {
+        let program = about.program;
+        let first = program.threads.first().map(|thread| thread.span).unwrap_or_default();
+        if about.format == Format::Machine {
+            let error = Diagnostic::error("machine code is that of x86, and has no orderings of a language", first);
+            return Some(error.with_help("write the orderings of its sources into a model of it".to_owned()));
+        }
+        if let Some(reason) = not_in_language(program) {
+            let span = |(thread, instruction)| program.thread(thread).instruction(instruction).span;
+            let error = Diagnostic::error(reason.describe(), reason.instruction().map_or(first, span));
+            let help = reason.advice().map_or_else(|| "`--model tso` is about x86".to_owned(), Into::into);
+            return Some(error.with_help(help));
+        }
+        let mut instructions = program.threads.iter().flat_map(|thread| &thread.instructions);
+        let is_about_orderings = axioms == Axioms::Ra
+            || program.states_orderings()
+            || !instructions.any(|own| own.action.address().is_some());
+        if is_about_orderings {
+            return None;
+        }
+        let error = Diagnostic::error("the program states no orderings: it is about x86, not about C11", first);
+        Some(error.with_help("state them, as in `store(x, 1, release)` and `load(x, acquire)`".to_owned()))
+    }
+
+    /// What the answer says of machines: by which mappings it holds there, or what stands in the way.
+    fn machines(&self) -> String {
+        if self.axioms == Axioms::Ra {
+            return "not said: every access counts as acquire and release; `--model c11` takes the text's orderings"
+                .to_owned();
+        }
+        let Some(pair) = load_buffering(self.about.program) else {
+            return "holds on x86, ARMv8, RISC-V and POWER by the standard mappings [IMM19]".to_owned();
+        };
+        let at = |instruction| place(self.about.program, pair.thread, instruction);
+        let (read, write) = (at(pair.read), at(pair.write));
+        if pair.is_one_address {
+            return format!(
+                "holds on x86, ARMv8 and RISC-V by the standard mappings [IMM19]; on POWER load buffering is not \
+                 excluded: {write} before {read}"
+            );
+        }
+        format!("holds for RC11 and on x86; elsewhere load buffering is not excluded: {write} before {read}")
+    }
+
+    fn not_robust<'a>(&'a self, account: &mut Account<'a>, found: &'a GraphViolation) {
+        let program = self.about.program;
+        let (words, first, last) = self.words(found);
+        let span = |(thread, id): (ThreadId, InstructionId)| self.stated.thread(thread).instruction(id).span;
+        let line = |at| self.stated.source.position(span(at).start).line;
+        account.place = Some(span(last));
+        account.phrase = format!("violated, {words}");
+        account.message.clone_from(&words);
+        account.marks.push((line(first), Mark::Earlier, format!("before line {}", line(last))));
+        account.marks.push((line(last), Mark::Later, format!("not ordered behind line {}", line(first))));
+        let copies = program.threads.iter().zip(found.instance.counts());
+        account.answer = Answer::Violated(Shown {
+            headline: format!("violation: {words}"),
+            above: instance_words(program, &found.instance, found.instance_minimal)
+                .map(|words| format!("instance: {words}"))
+                .into_iter()
+                .collect(),
+            run: Run::Graph(Graph::of(&self.stated, found)),
+            below: Vec::new(),
+            cycle: Cycle::of_graph(&self.stated, found),
+            instance: copies.map(|(thread, count)| (thread.name.as_str(), *count)).collect(),
+            instance_minimal: Some(found.instance_minimal),
+            shortest: false,
+            attacker: None,
+            related: vec![(span(first), "what it is not ordered behind")],
+        });
+    }
+
+    /// What a violation is, with its two instructions.
+    fn words(&self, found: &GraphViolation) -> (String, (ThreadId, InstructionId), (ThreadId, InstructionId)) {
+        let graph = &found.execution.graph;
+        let at = |event: usize| {
+            let own = graph.events()[event];
+            let (position, instruction) = own.position.zip(own.instruction).expect("no initial write is meant");
+            (found.acting[position].thread, instruction)
+        };
+        let name = |(thread, instruction)| place(&self.stated, thread, instruction);
+        if let Some((first, last)) = found.race() {
+            let address = address_text(&self.stated, graph.events()[last].address);
+            let (first, last) = (at(first), at(last));
+            let words = format!("{} and {} access {address} without an order: a race", name(first), name(last));
+            return (words, first, last);
+        }
+        let last = found.last_event();
+        let event = graph.events()[last];
+        let (address, writes) = (address_text(&self.stated, event.address), graph.writes(event.address));
+        let old = found.overwritten();
+        let behind = writes.iter().skip_while(|write| **write != old).skip(1).find(|write| **write != last);
+        let overwriting = at(*behind.expect("something has overwritten it"));
+        let value = |event: usize| found.execution.value(event).unwrap_or(0);
+        let words = if event.kind.reads() {
+            let what = format!("{} reads {address} = {}", name(at(last)), value(old));
+            format!("{what}, which {} has overwritten", name(overwriting))
+        } else {
+            let what = format!("{} writes {address} = {}", name(at(last)), value(last));
+            format!("{what}, which comes before what {} has written", name(overwriting))
+        };
+        (words, overwriting, at(last))
+    }
+}
+
+/// Has answers about the interleavings of a program say what follows for a language: the same where the program is robust, and else nothing of
+/// what holds for all of them.
+pub fn carry_to_language(program: &Program, accounts: &mut [Account<'_>]) {
+    let robustness = accounts.iter().find(|account| account.ask == ROBUSTNESS);
+    let standing = robustness.map_or(Standing::Unknown, Account::standing);
+    let is_weak = |own: &Instruction| matches!(own.operation(), Some(Operation::Update { spurious: Some(_), .. }));
+    let has_weak = program.threads.iter().flat_map(|thread| &thread.instructions).any(is_weak);
+    for account in accounts.iter_mut().filter(|account| account.ask == "properties") {
+        let Answer::Holds(Proof { example: None, .. }) = account.answer else { continue };
+        let reason = match standing {
+            Standing::Violated => "it holds for interleavings; the program has executions that are none, or a race",
+            Standing::Unknown => "it holds for interleavings, and whether the language admits others is not known",
+            Standing::Holds if has_weak => {
+                "it holds for interleavings in which no weak compare-exchange fails for no reason"
+            }
+            Standing::Holds => {
+                account.phrase.push_str(", and all executions are interleavings");
+                continue;
+            }
+        };
+        let verdict = account.verdict.replacen("holds", "unknown", 1);
+        account.leave_open(verdict, reason);
+    }
+}
+
+impl Evident for StaleCheck {
+    fn evidence(&self, about: &About<'_>) -> Vec<(String, Evidence)> {
+        let found = match (&self.certificate, &self.violation) {
+            (Some(certificate), _) => {
+                let word = format!("{}-robust", certificate.axioms.word());
+                (word, Evidence::LanguageRobust(about.subject(), certificate.clone()))
+            }
+            (None, Some(violation)) => {
+                let what = if violation.claim == StaleClaim::Race { "race" } else { "violation" };
+                let word = format!("{}-{what}", violation.axioms.word());
+                (word, Evidence::NotLanguageRobust(about.subject(), violation.witness()))
+            }
+            (None, None) => return Vec::new(),
+        };
+        vec![found]
+    }
+}
+
+impl Question for LanguageRobustness<'_> {
+    type Found = StaleCheck;
+
+    fn about(&self) -> About<'_> {
+        self.about
+    }
+
+    fn asked(&self) -> Vec<Account<'_>> {
+        let subject = program_words(self.about.program, self.about.changed);
+        let question = format!("robust against {}", self.axioms.name());
+        let account = Account::new(ROBUSTNESS, Rule::NOT_ROBUST_IN_LANGUAGE, question.clone(), subject);
+        vec![Account {
+            heading: "robust",
+            model: Some(self.axioms.into()),
+            verdict: format!("robustness against {} is unknown", self.axioms.name()),
+            ..account
+        }]
+    }
+
+    fn decide(&self, limits: &Limits) -> Result<StaleCheck, Fault> {
+        let options =
+            StaleOptions { axioms: self.axioms, values: self.values, certifies: true, limits: limits.clone() };
+        check_stale(self.about.program, &options)
+    }
+
+    fn tell<'a>(&'a self, found: &'a StaleCheck, accounts: &mut [Account<'a>]) {
+        let [account] = accounts else { return };
+        account.explored = found.configurations;
+        let name = self.axioms.name();
+        match (&found.verdict, &found.violation) {
+            (StaleVerdict::Robust, _) => {
+                account.verdict = format!("robust against {name}");
+                account.phrase = format!("holds against {name}: every execution is one of an interleaving");
+                account.message.clone_from(&account.verdict);
+                account.answer = Answer::Holds(Proof::default());
+                account.note(0, "machines", self.machines());
+            }
+            (StaleVerdict::NotRobust | StaleVerdict::Racy, Some(violation)) => {
+                account.verdict = match violation.claim {
+                    StaleClaim::BeyondSc => format!("not robust against {name}"),
+                    StaleClaim::Race => "racy, which is undefined behaviour".to_owned(),
+                };
+                self.not_robust(account, violation);
+                account.message = format!("{}: {}", account.verdict, account.message);
+            }
+            (StaleVerdict::Unknown(reason), _) => {
+                account.leave_open(account.verdict.clone(), reason.to_string());
+                account.note(0, "reason", reason.to_string());
+            }
+            (StaleVerdict::NotRobust | StaleVerdict::Racy, None) => {
+                account.leave_open(account.verdict.clone(), "the violation is not at hand");
+            }
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! `palisade check --model c11` and `--model ra`: what is said, refused and shown, and its evidence.
+
+use crate::documents;
+use std::path::Path;
+use std::process::Command;
+
+/// Message passing, with the ordering of the store.
+fn message(store: &str, property: &str) -> String {
+    format!(
+        "program MessagePassing
+address flag
+plain data
+
+thread sender {{
+  data = 1;
+  store(flag, 1, {store});
+}}
+
+thread receiver {{
+  await load(flag, acquire) == 1;
+  let seen = data;
+  {property}
+}}
+"
+    )
+}
+
+/// Store buffering by orderings that do not keep a store before a later load.
+const STORE_BUFFERING: &str = "program StoreBuffering
+address x, y
+thread one { store(x, 1, release); let r = load(y, acquire); }
+thread two { store(y, 1, release); let s = load(x, acquire); }
+";
+
+/// A reader that sees the second of two relaxed stores alone.
+const RELAXED: &str = "program Relaxed
+address x, y
+thread writer { store(x, 1, relaxed); store(y, 1, relaxed); }
+thread reader { let r = load(y, acquire); let s = load(x, relaxed); ensure r <= 1; }
+";
+
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, text) in [
+        ("kept.pal", message("release", "ensure seen == 1;")),
+        ("racy.pal", message("relaxed", "ensure seen == 1;")),
+        ("wrong.pal", message("release", "ensure seen == 0;")),
+        ("sb.pal", STORE_BUFFERING.to_owned()),
+        ("relaxed.pal", RELAXED.to_owned()),
+        ("fence.pal", STORE_BUFFERING.replace("; let", "; fence(seq_cst); let")),
+        (
+            "sleep.pal",
+            "program S\naddress x\nthread t { wait(x, 0); }\nthread u { store(x, 1, release); wake(x, all); }\n"
+                .to_owned(),
+        ),
+        ("x86.pal", "program X\naddress x\nthread t { x = 1; }\n".to_owned()),
+        (
+            "weak.pal",
+            "program W\naddress x\nthread t [2] { let r = weak_cas(x, 0, 1, relaxed); ensure r <= 1; }\n".to_owned(),
+        ),
+    ] {
+        std::fs::write(folder.path().join(name), text).expect("it is written");
+    }
+    folder
+}
+
+/// The exit status, standard output and standard error.
+fn said(folder: &Path, line: &str) -> (i32, String, String) {
+    let command = &mut Command::new(env!("CARGO_BIN_EXE_palisade"));
+    let output = command.args(line.split(' ')).current_dir(folder).output().expect("it runs");
+    let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+    (output.status.code().expect("it ends"), text(output.stdout), text(output.stderr))
+}
+
+#[test]
+fn a_violation_is_shown_with_its_graph() {
+    let folder = folder();
+    let (status, out, _) = said(folder.path(), "check --model c11 sb.pal");
+    assert_eq!(status, 1, "{out}");
+    for words in [
+        "sb.pal: not robust against C11",
+        "which two L4 (line 4) has overwritten",
+        "L3: x ← 1 (release)",
+        "edges between threads",
+        "cycle that no interleaving has:",
+        "(fr)",
+        "(po)",
+    ] {
+        assert!(out.contains(words), "{words}: {out}");
+    }
+    let (status, out, _) = said(folder.path(), "check --model c11 fence.pal");
+    assert_eq!((status, out.lines().next()), (0, Some("fence.pal: robust against C11")));
+    assert!(out.contains("holds on x86, ARMv8, RISC-V and POWER by the standard mappings [IMM19]"), "{out}");
+    let (status, out, _) = said(folder.path(), "check --model c11 racy.pal");
+    assert_eq!(status, 1, "{out}");
+    assert!(out.contains("racy, which is undefined behaviour") && out.contains("hb  none"), "{out}");
+    // A document has the same, with the numbers of steps.
+    let (_, out, _) = said(folder.path(), "check --model c11 --json sb.pal");
+    let document = documents::read(out.as_bytes());
+    let (answer, witness) = (&document["answers"][0], &document["answers"][0]["witness"]);
+    assert_eq!((&answer["model"], &answer["verdict"]), (&"c11".into(), &"violated".into()));
+    let relations: Vec<&str> =
+        witness["cycle"].as_array().expect("a cycle").iter().filter_map(|edge| edge["relation"].as_str()).collect();
+    assert_eq!(relations, ["fr", "po", "fr", "po"]);
+    let steps = witness["steps"].as_array().expect("steps");
+    for edge in witness["edges"].as_array().expect("edges") {
+        let row = edge["to"].as_u64().expect("a row");
+        let step = steps.iter().find(|step| step["row"] == row).expect("a step of that row");
+        assert!(step["ordering"].is_string(), "{edge} {step}");
+    }
+}
+
+/// A property holds under C11 where it holds for interleavings and the program is robust. Else nothing is green.
+#[test]
+fn properties_are_carried_over_where_the_program_is_robust() {
+    let folder = folder();
+    let verdict = |line: &str| {
+        let (status, out, _) = said(folder.path(), line);
+        let document = documents::read(out.as_bytes());
+        let answers = document["answers"].as_array().expect("answers").iter();
+        let told = answers.map(|it| format!("{} {}", it["ask"], it["verdict"]).replace('"', ""));
+        (status, told.collect::<Vec<_>>().join(", "))
+    };
+    for (line, status, told) in [
+        ("kept.pal", 0, "properties holds, robustness holds"),
+        ("kept.pal --ask properties", 0, "properties holds"),
+        ("kept.pal --ask robustness", 0, "robustness holds"),
+        ("wrong.pal", 1, "properties violated, robustness holds"),
+        ("racy.pal", 1, "properties unknown, robustness violated"),
+        ("racy.pal --ask properties", 3, "properties unknown"),
+        ("relaxed.pal", 1, "properties unknown, robustness violated"),
+        ("relaxed.pal --ask properties", 3, "properties unknown"),
+        // Interleavings in which a weak compare-exchange never fails for no reason show not all.
+        ("weak.pal --ask properties", 3, "properties unknown"),
+        ("relaxed.pal --timeout 0s", 3, "properties unknown, robustness unknown"),
+    ] {
+        let asked = verdict(&format!("check --model c11 --json --verify {line}"));
+        assert_eq!(asked, (status, told.to_owned()), "{line}");
+    }
+    // Release/acquire takes the relaxed store for one that releases.
+    let asked = verdict("check --model ra --json --verify racy.pal");
+    assert_eq!(asked, (0, "properties holds, robustness holds".to_owned()));
+}
+
+#[test]
+fn what_is_not_about_a_language_is_refused() {
+    let folder = folder();
+    for (line, words) in [
+        ("check --model c11 x86.pal", "states no orderings"),
+        ("check --model c11 sleep.pal", "and no sleepers"),
+        ("check --model ra sleep.pal", "and no sleepers"),
+        ("check --model c11 --ask races sb.pal", "are not asked about a language"),
+        ("check --model c11 --ask hangs sb.pal", "are not asked about a language"),
+        ("check --model c11 --attacks 1-1 sb.pal", "leave `--attacks` out"),
+    ] {
+        let (status, out, error) = said(folder.path(), line);
+        assert!(status == 2 && error.contains(words), "{line}: {status} {out} {error}");
+    }
+}
+
+/// Jobs ask for robustness, and their answers are merged from the evidence; properties follow from two pieces of it, and are refused.
+#[test]
+fn jobs_ask_for_robustness() {
+    let folder = folder();
+    let mut plan = Command::new(env!("CARGO_BIN_EXE_palisade"));
+    plan.args(["plan", "check", "fence.pal", "sb.pal", "racy.pal", "--each", "--model c11 --ask robustness"]);
+    assert!(plan.args(["-o", "jobs.jsonl"]).current_dir(folder.path()).status().expect("it runs").success());
+    assert_eq!(said(folder.path(), "run jobs.jsonl").0, 0);
+    let (status, out, error) = said(folder.path(), "merge jobs.jsonl");
+    assert_eq!(status, 1, "{out} {error}");
+    for words in ["fence.pal", "sb.pal", "racy.pal", "not-robust"] {
+        assert!(out.contains(words), "{words}: {out}");
+    }
+    let (status, plan, _) = said(folder.path(), "plan check kept.pal --model c11");
+    std::fs::write(folder.path().join("jobs.jsonl"), plan).expect("it is written");
+    assert_eq!(status, 0);
+    assert_eq!(said(folder.path(), "run jobs.jsonl").0, 0);
+    let (status, _, error) = said(folder.path(), "merge jobs.jsonl");
+    assert!(status == 2 && error.contains("for robustness alone"), "{status} {error}");
+}
+
+/// Evidence is accepted as it was written, and rejected where it claims something else.
+#[test]
+fn evidence_is_written_and_checked() {
+    let folder = folder();
+    let line = "check --model c11 --certificate evidence fence.pal sb.pal racy.pal kept.pal";
+    assert_eq!(said(folder.path(), line).0, 1);
+    let evidence = |name: &str| folder.path().join("evidence").join(name);
+    for (name, words) in [
+        ("fence.pal.c11-robust.json", "fence.pal is robust against C11"),
+        ("sb.pal.c11-violation.json", "sb.pal is not robust against C11"),
+        ("racy.pal.c11-race.json", "racy.pal has a race of plain data, by C11"),
+        ("kept.pal.c11-robust.json", "kept.pal is robust against C11"),
+        ("kept.pal.property.json", "holds under sc"),
+    ] {
+        let (status, out, _) = said(folder.path(), &format!("verify evidence/{name}"));
+        assert!(status == 0 && out.contains(words), "{name}: {out}");
+    }
+    // Of a robust program the proof is none for release/acquire, nor is a violation of one a violation of a stronger one.
+    for (name, from, to) in [
+        ("fence.pal.c11-robust.json", "\"c11\"", "\"ra\""),
+        ("racy.pal.c11-race.json", "\"c11\"", "\"ra\""),
+        ("sb.pal.c11-violation.json", "\"beyond-sc\"", "\"race\""),
+    ] {
+        let text = std::fs::read_to_string(evidence(name)).expect("it was written");
+        assert!(text.contains(from), "{name} has no {from}: {text}");
+        std::fs::write(evidence(name), text.replacen(from, to, 1)).expect("it is written");
+        let (status, out, _) = said(folder.path(), &format!("verify evidence/{name}"));
+        assert!(status == 4 && out.contains("rejected"), "{name}: {status} {out}");
+    }
+}

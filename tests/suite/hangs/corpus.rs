@@ -43,8 +43,8 @@ fn fixed(program: &Program, most: u64) -> Vec<Program> {
     all
 }
 
-#[test]
 #[needs::variable("PALISADE_CORPUS")]
+#[test]
 fn the_corpus_hangs_as_expected() {
     let folder = corpus().join("hangs");
     let expected = std::fs::read_to_string(folder.join("expected.tsv")).expect("the corpus has its answers");

@@ -66,7 +66,7 @@ pub fn waiting_program(seed: u64, shape: &WaitShape) -> Program {
         let count = if left > 1 && random.percent(25) { 2 } else { 1 };
         let mut body = Body { random: &mut random, shape, high, instructions: Vec::new(), labels: 1 };
         let mut at = LabelId::from_index(0);
-        for _ in 0..1 + body.random.below(shape.statements.max(1)) {
+        for _ in 0..=body.random.below(shape.statements.max(1)) {
             at = body.statement(at, 2);
         }
         let instructions = body.instructions;
@@ -161,7 +161,7 @@ impl Body<'_> {
             _ => {
                 let seen = self.step(from, Action::Load { register, address });
                 let value = self.value();
-                let [then, otherwise] = compared(Expression::Register(register), value);
+                let [then, otherwise] = compared(&Expression::Register(register), &value);
                 let inside = self.step(seen, Action::Assume(then));
                 let end = if depth > 0 { self.statement(inside, depth - 1) } else { inside };
                 let end = if end == inside { self.step(end, Action::Nop) } else { end };
@@ -208,7 +208,7 @@ impl Body<'_> {
 
     fn awaited(&mut self, from: LabelId) -> LabelId {
         let (address, register, value) = (self.address(), self.register(), self.value());
-        let [same, other] = compared(Expression::Old, value);
+        let [same, other] = compared(&Expression::Old, &value);
         let until = if self.random.percent(75) { same } else { other };
         self.guarded(from, Action::Load { register, address }, register, until)
     }
@@ -278,7 +278,7 @@ impl Body<'_> {
             _ => {
                 let register = self.register();
                 let seen = self.step(from, Action::Load { register, address: address.clone() });
-                let [same, other] = compared(Expression::Register(register), value.clone());
+                let [same, other] = compared(&Expression::Register(register), &value);
                 let inside = self.step(seen, Action::Assume(same));
                 let slept = self.queued(inside, Queue::sleep_if(address, value));
                 self.add(slept, from, Action::Nop);
@@ -292,7 +292,7 @@ impl Body<'_> {
         if self.random.percent(50) {
             let (address, register, value) = (self.address(), self.register(), self.value());
             let seen = self.step(from, Action::Load { register, address });
-            let [same, other] = compared(Expression::Register(register), value);
+            let [same, other] = compared(&Expression::Register(register), &value);
             self.add(seen, from, Action::Assume(other));
             return self.step(seen, Action::Assume(same));
         }
@@ -304,7 +304,7 @@ impl Body<'_> {
 }
 
 /// That two expressions are the same, and that they are not.
-fn compared(left: Expression, right: Expression) -> [Expression; 2] {
+fn compared(left: &Expression, right: &Expression) -> [Expression; 2] {
     [BinaryOperator::Equal, BinaryOperator::NotEqual]
         .map(|operator| Expression::binary(operator, left.clone(), right.clone()))
 }

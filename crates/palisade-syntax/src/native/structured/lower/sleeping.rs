@@ -46,19 +46,24 @@ impl<'s> Lowering<'_, 's, '_> {
         }
         if name.text == PARK {
             let token = self.own_token(span)?;
-            return self.taken(token, [1, 0], "token", span, [from, to]);
+            self.taken(token, [1, 0], "token", span, [from, to]);
+            return Some(());
         }
         let (address, at) = match name.text {
             UNPARK => self.token(&operands[0], from)?,
             _ => self.place(&operands[0], from, false)?,
         };
         let (action, queue) = match name.text {
-            "lock" => return self.taken(address, [0, 1], base_name(&operands[0]), span, [at, to]),
+            "lock" => {
+                self.taken(address, [0, 1], base_name(&operands[0]), span, [at, to]);
+                return Some(());
+            }
             "acquire" => {
                 let (until, new) = taking_one();
                 let register = self.temporary(base_name(&operands[0]), span);
                 let action = Action::Rmw { register: Some(register), address, new };
-                return self.guarded(action, register, until, span, [at, to]);
+                self.guarded(action, register, until, span, [at, to]);
+                return Some(());
             }
             "unlock" | "release" | UNPARK => {
                 let new = match name.text {
@@ -70,13 +75,15 @@ impl<'s> Lowering<'_, 's, '_> {
             }
             "wait" => {
                 let (expected, at) = self.value(&operands[1], at)?;
-                return self.queued(Queue::sleep_if(address, expected), span, [at, to]);
+                self.queued(Queue::sleep_if(address, expected), span, [at, to]);
+                return Some(());
             }
             "cond_wait" => {
                 let (mutex, at) = self.place(&operands[1], at, false)?;
                 let woken = self.step_label(Span { start: span.end, end: span.end });
-                self.queued(Queue::sleep(address, Some(mutex.clone())), span, [at, woken])?;
-                return self.taken(mutex, [0, 1], base_name(&operands[1]), span, [woken, to]);
+                self.queued(Queue::sleep(address, Some(mutex.clone())), span, [at, woken]);
+                self.taken(mutex, [0, 1], base_name(&operands[1]), span, [woken, to]);
+                return Some(());
             }
             "wake" => match wakes_all(&operands[1].kind) {
                 Some(all) => Queue::wake(address, all),
@@ -88,23 +95,17 @@ impl<'s> Lowering<'_, 's, '_> {
             },
             _ => Queue::wake(address, name.text == "notify_all"),
         };
-        self.queued((action, queue), span, [at, to])
+        self.queued((action, queue), span, [at, to]);
+        Some(())
     }
 
     /// Waits until an address has a value, and gives it another one: a mutex, a token.
-    fn taken(
-        &mut self,
-        address: Expression,
-        values: [i64; 2],
-        base: &str,
-        span: Span,
-        labels: [LabelId; 2],
-    ) -> Option<()> {
+    fn taken(&mut self, address: Expression, values: [i64; 2], base: &str, span: Span, labels: [LabelId; 2]) {
         let [expected, new] = values.map(Expression::Constant);
         let register = self.temporary(base, span);
         let until = Expression::binary(BinaryOperator::Equal, Expression::Old, expected.clone());
         let action = Action::Cas { register: Some(register), address, expected, new };
-        self.guarded(action, register, until, span, labels)
+        self.guarded(action, register, until, span, labels);
     }
 
     /// The token of the copy itself.
@@ -173,7 +174,7 @@ impl<'s> Lowering<'_, 's, '_> {
         until: Expression,
         span: Span,
         [from, to]: [LabelId; 2],
-    ) -> Option<()> {
+    ) {
         let read = self.step_label(Span { start: span.end, end: span.end });
         let number = self.automaton.instruction(from, read, action, span);
         let of_register = |part: &Expression| (*part == Expression::Old).then_some(Expression::Register(register));
@@ -182,13 +183,11 @@ impl<'s> Lowering<'_, 's, '_> {
         let otherwise = negated(&condition);
         self.automaton.instruction(read, to, Action::Assume(condition), span);
         self.automaton.instruction(read, from, Action::Assume(otherwise), span);
-        Some(())
     }
 
-    fn queued(&mut self, (action, queue): (Action, Queue), span: Span, [from, to]: [LabelId; 2]) -> Option<()> {
+    fn queued(&mut self, (action, queue): (Action, Queue), span: Span, [from, to]: [LabelId; 2]) {
         let number = self.automaton.instruction(from, to, action, span);
         self.automaton.instructions[number].set_queue(queue);
-        Some(())
     }
 
     /// Marks what waits among the instructions from a number on: `idle`, `timed`.

@@ -40,6 +40,8 @@ fn fixed(program: &Program, most: u64) -> Vec<Program> {
             all = all.iter().flat_map(|own| (0..=most).map(|copies| with(own, copies))).collect();
         }
     }
+    // Evidence is about some copies.
+    all.retain(|own| own.threads.iter().any(|thread| thread.copies != Copies::Exactly(0)));
     all
 }
 

@@ -9,7 +9,6 @@ use crate::program::{Action, Instruction, Patience, Program, Thread};
 use crate::report::account::{Account, Answer, Mark, Proof, Rule, Run, Shown};
 use crate::report::computation::{ComputationReport, Marks, address_text};
 use crate::report::context::{instance_words, place};
-use crate::report::counted;
 use crate::report::models::model_name;
 use crate::report::subject::program_words;
 use crate::robustness::Fault;
@@ -147,7 +146,7 @@ impl Question for WaitsForEver<'_> {
         match &found.verdict {
             Verdict::Free(_) => {
                 "nobody waits for ever".clone_into(&mut account.verdict);
-                account.phrase = format!("no stuck state, by {}", method_words(found.by));
+                account.phrase = format!("proved ({})", method_words(found.by));
                 "no stuck state".clone_into(&mut account.message);
                 account.answer = Answer::Holds(Proof { by: Some(found.by.name()), example: None });
                 account.note(1, "by", method_words(found.by));
@@ -169,18 +168,13 @@ impl Question for WaitsForEver<'_> {
     }
 }
 
-/// What has answered.
+/// Why there is no stuck state.
 fn method_words(method: Method) -> String {
     match method {
-        Method::Sc => "interleavings".to_owned(),
-        Method::Buffers => "store buffers that are large enough".to_owned(),
-        Method::ScRobust => "interleavings of a robust program".to_owned(),
-        Method::Counts(0) => "copies of which none or some are anywhere".to_owned(),
-        Method::Counts(most) => {
-            format!(
-                "{} counted, and more than that",
-                counted(usize::try_from(most).unwrap_or(usize::MAX), "copy").replace("copys", "copies")
-            )
-        }
+        Method::Sc => "no stuck state in any interleaving".to_owned(),
+        Method::Buffers => "no stuck state, whatever waits in store buffers".to_owned(),
+        Method::ScRobust => "robust, and no stuck state in any interleaving".to_owned(),
+        Method::Counts(0) => "no stuck state, copies counted as none or some".to_owned(),
+        Method::Counts(most) => format!("no stuck state, copies counted up to {most}"),
     }
 }

@@ -41,6 +41,21 @@ pub(in crate::cli) fn questions(
             Some(_) => {}
         }
     }
+    let is_of_language = arguments.model.language().is_some();
+    if is_of_language && (is_asked(Ask::Races) || is_asked(Ask::Hangs)) {
+        return refuse(
+            "races of store buffers and hangs are not asked about a language",
+            "`--model c11` says whether plain data races",
+        );
+    }
+    if all && !is_of_language && arguments.attacks.is_none() && WaitsForEver::is_meant(program) {
+        asks.push(Ask::Hangs);
+    }
+    if is_asked(Ask::Hangs) {
+        syntax::threads_only(program, "`--ask hangs`", "`--ask concurrency,robustness` is about events and tasks")
+            .map_err(|errors| InputError::from((program.source.clone(), errors)))?;
+        asks.push(Ask::Hangs);
+    }
     match (arguments.model.model(), is_asked(Ask::Robustness)) {
         // What interleavings keep, a language keeps where the program is robust.
         (_, is_asked) if arguments.model.language().is_some() => {
@@ -59,21 +74,6 @@ pub(in crate::cli) fn questions(
             asks.push(Ask::Robustness);
         }
         _ => {}
-    }
-    let is_of_language = arguments.model.language().is_some();
-    if is_of_language && (is_asked(Ask::Races) || is_asked(Ask::Hangs)) {
-        return refuse(
-            "races of store buffers and hangs are not asked about a language",
-            "`--model c11` says whether plain data races",
-        );
-    }
-    if all && !is_of_language && arguments.attacks.is_none() && WaitsForEver::is_meant(program) {
-        asks.push(Ask::Hangs);
-    }
-    if is_asked(Ask::Hangs) {
-        syntax::threads_only(program, "`--ask hangs`", "`--ask concurrency,robustness` is about events and tasks")
-            .map_err(|errors| InputError::from((program.source.clone(), errors)))?;
-        asks.push(Ask::Hangs);
     }
     if is_asked(Ask::Races) {
         syntax::threads_only(program, "`--ask races`", "`--ask concurrency,robustness` is about events and tasks")

@@ -6,8 +6,7 @@
 //! fault awake, when they must pass, and then with each one awake, when its own must fail. (`PALISADE_PLANTED=snapshots` wakes
 //! the faults alone that have this word in their names, or one of several with commas between them.) The faults are only in
 //! the engine, in what PSO adds to the step relation, in turns of counters, and in the table of x86 instructions; what is to catch them, `verify`, the brute-force oracle and the
-//! processor, is left alone. `PLANTED_FAULTS.md`
-//! records such a run.
+//! processor, is left alone. A few are in the checker and the axioms of C11, which the engine and the oracle catch. `PLANTED_FAULTS.md` records such a run.
 
 mod compilations;
 mod counters;
@@ -18,6 +17,7 @@ mod machine;
 mod plain_data;
 mod properties;
 mod pso;
+mod stale;
 mod table;
 mod turned_nets;
 mod widths;
@@ -67,6 +67,7 @@ fn faults() -> impl Iterator<Item = &'static Fault> {
         .chain(machine::FAULTS)
         .chain(plain_data::FAULTS)
         .chain(turned_nets::FAULTS)
+        .chain(stale::FAULTS)
 }
 
 fn root() -> &'static Path {
@@ -96,7 +97,7 @@ fn all_faults_fit_the_sources() {
         .filter(|cell| !matches!(*cell, "fault" | "---"))
         .collect();
     assert_eq!(listed, faults().map(|fault| fault.what).collect::<Vec<_>>());
-    // Faults of the engine, of PSO's step relation and of the table of x86 instructions only.
+    // Faults of the engine, of PSO's step relation, of the table of x86 instructions, and of the axioms and the checker of C11 only.
     for file in planted().into_keys() {
         let engine = [
             "crates/palisade-concurrency/src/",
@@ -109,7 +110,9 @@ fn all_faults_fit_the_sources() {
             "crates/palisade-model/src/program/register_sets.rs",
             "crates/palisade-model/src/program/saturation.rs",
             "crates/palisade-model/src/program/tickets/",
+            "crates/palisade-invariants/src/program/stale/knowledge.rs",
             "crates/palisade-semantics/src/executed.rs",
+            "crates/palisade-semantics/src/graphs/axioms.rs",
             "crates/palisade-semantics/src/machine.rs",
             "crates/palisade-semantics/src/turns.rs",
             "crates/palisade-syntax/src/x86/",
@@ -163,7 +166,9 @@ impl Programs {
     fn of<'t>(&self, test: &'t str) -> (&Path, &'t str) {
         match test.strip_prefix("coverability::") {
             Some(test) => (&self.nets, test),
-            None if test.starts_with("properties::tests::") => (&self.engine, test),
+            None if ["properties::tests::", "robustness::stale::tests::"].iter().any(|own| test.starts_with(own)) => {
+                (&self.engine, test)
+            }
             None => (&self.suite, test),
         }
     }

@@ -69,7 +69,7 @@ fn files_below(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 #[needs::variable("PALISADE_CORPUS")]
 #[test]
 fn the_corpus_holds() {
-    let (every, largest) = if is_long_run() { (1, usize::MAX) } else { (7, 20_000) };
+    let (every, largest) = if is_long_run() { (1, usize::MAX) } else { (20, 20_000) };
     let folders = [
         ("litmus", "litmus", "litmus"),
         ("trencher", "trencher", "txt"),
@@ -120,7 +120,7 @@ fn mutated(seed: &[u8], other: &[u8], random: &mut Randomness) -> Vec<u8> {
 /// Texts made from the seeds, some hundreds for each reader; in the long run a hundred times as many.
 #[test]
 fn texts_made_from_seeds_hold() {
-    let rounds = if is_long_run() { 60_000 } else { 600 };
+    let rounds = if is_long_run() { 60_000 } else { 200 };
     READERS.par_iter().for_each(|(reader, _)| {
         let seeds = seeds(reader);
         (0..rounds).into_par_iter().for_each(|round| {

@@ -3,7 +3,7 @@
 //! Every form that the reader knows is read from a litmus test, in both syntaxes, and its program is run on random
 //! operands; a program of the same lines, built with the system's compiler, runs them on the processor. Registers,
 //! memory and all flags that the manual defines must agree; flags that it leaves undefined must be refused. By default
-//! each form gets 10,000 states, with `PALISADE_FULL_TESTS=1` 100,000.
+//! each form gets 2,000 states, with `PALISADE_FULL_TESTS=1` 100,000.
 
 mod forms;
 mod native;
@@ -85,7 +85,7 @@ fn compare(count: usize, seed: u64) {
 
 #[test]
 fn every_form_is_the_processors() {
-    compare(if is_long_run() { 100_000 } else { 10_000 }, 20);
+    compare(if is_long_run() { 100_000 } else { 2_000 }, 20);
 }
 
 /// The same in a second or two, to try faults of the table on.

@@ -3,14 +3,13 @@
 //! Every form that the reader knows is read from a litmus test, in both syntaxes, and its program is run on random
 //! operands; a program of the same lines, built with the system's compiler, runs them on the processor. Registers,
 //! memory and all flags that the manual defines must agree; flags that it leaves undefined must be refused. By default
-//! each form gets 2,000 states, with `PALISADE_FULL_TESTS=1` 100,000.
+//! each form gets 1,000 states, with `PALISADE_FULL_TESTS=1` 100,000.
 
 mod forms;
 mod native;
 mod reader;
 mod states;
 
-use crate::environment::is_long_run;
 use forms::{Form, Mode};
 use native::{Left, Native};
 use rayon::prelude::*;
@@ -83,15 +82,15 @@ fn compare(count: usize, seed: u64) {
     assert!(objections.is_empty(), "{} of {} forms:\n{}", objections.len(), forms.len(), some.join("\n"));
 }
 
+#[needs::variable("PALISADE_FULL_TESTS")]
 #[test]
 fn every_form_is_the_processors() {
-    compare(if is_long_run() { 100_000 } else { 2_000 }, 20);
+    compare(100_000, 20);
 }
 
-/// The same in a second or two, to try faults of the table on.
 #[test]
 fn every_form_on_few_states() {
-    compare(300, 21);
+    compare(1_000, 21);
 }
 
 /// The reader refuses a program that reads a flag which the manual leaves undefined.

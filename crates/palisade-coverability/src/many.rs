@@ -49,12 +49,12 @@ pub fn solve_all(
     options: &Options,
     found: impl FnMut(usize, &Problem, Answer),
 ) -> AskedNet {
-    solve_after(GLANCE, net, queries, options, found)
+    solve_after(Some(GLANCE), net, queries, options, found)
 }
 
-/// The same, with so much time or work for the glance at the net itself.
+/// The same, with so much time or work for the glance at the net itself, or without one.
 pub(super) fn solve_after(
-    glance: (Duration, u64),
+    glance: Option<(Duration, u64)>,
     net: Net,
     queries: &[Query],
     options: &Options,
@@ -62,7 +62,7 @@ pub(super) fn solve_after(
 ) -> AskedNet {
     let mut many = Many::new(net, queries);
     let mut open: Vec<usize> = (0..queries.len()).collect();
-    if many.can_be_reduced() {
+    if let Some(glance) = glance.filter(|_| many.can_be_reduced()) {
         let glancing = Options { work: options.deterministic.then_some(glance.1), ..options.clone() };
         open.retain(|index| {
             let answer = many.ask_itself(&queries[*index], glance.0, &glancing);

@@ -4,7 +4,6 @@ use super::many::solve_after;
 use super::*;
 use palisade_model::net::{Arcs, Count, Net, OmegaCount, PlaceId, Query, Target};
 use palisade_verify::{check_net_certificate, check_net_run};
-use std::time::Duration;
 
 /// Whether the longer runs are asked for.
 fn is_full() -> bool {
@@ -97,8 +96,7 @@ fn questions_about_one_net_have_their_own_answers() {
         let options = Options { deterministic: true, jobs: 1, ..Options::default() };
         let mut answered = Vec::new();
         // Without a glance at the net itself, the reduced net answers.
-        let glance = (Duration::ZERO, 0);
-        let asked = solve_after(glance, whole.net.clone(), &queries, &options, |index, problem, answer| {
+        let asked = solve_after(None, whole.net.clone(), &queries, &options, |index, problem, answer| {
             assert_eq!((&problem.net, &problem.query), (&whole.net, &queries[index]));
             match &answer.outcome {
                 Outcome::Coverable(run) => {

@@ -122,8 +122,9 @@ impl<'a> Asking<'a> {
     }
 }
 
-/// Whether traces tell who sleeps: each copy falls asleep by an update of the address at which it sleeps, and is woken with all others there. A wake-up of
-/// one may wake another one where the same trace runs in another order.
+/// Whether traces tell who sleeps: each copy falls asleep by an update of the address at which it
+/// sleeps, and is woken with all others there. A wake-up of one may wake another one where the same
+/// trace runs in another order.
 fn traces_tell_sleepers(program: &Program) -> bool {
     program.threads.iter().flat_map(|thread| &thread.instructions).all(|instruction| match instruction.queue() {
         None => true,

@@ -3,13 +3,16 @@
 //! | method | what it explores | what it shows |
 //! |---|---|---|
 //! | `sc` | interleavings | the answer under SC; a stuck state of SC is one under every model |
-//! | `buffers` | store buffers of 2, 4, 8, … stores | a stuck state in any case; none, if no store ever has to wait for room |
+//! | `buffers` | buffers of 2, 4, 8, … stores | a stuck state; none, if no store ever waits for room |
 //! | `sc-robust` | robustness | a robust program has the stuck states of SC |
-//! | `counts` | copies of replicated threads counted up to k = 0, 1, 2, more of them together | none for any number of copies, under SC or with buffers |
+//! | `counts` | copies counted up to k = 0, 1, 2, and more | none for any number, by SC or buffers |
 //!
-//! *A robust program has the same stuck states under TSO (PSO) as under SC.* A stuck state ends a computation with empty buffers. An interleaving with the
-//! same trace executes the same events with the same values, so registers and places agree; the last write of each address is in the trace, so memory
-//! agrees. To be stuck is a property of memory and local states. ∎
+//! *A robust program has the same stuck states under TSO (PSO) as under SC, if a trace tells who
+//! sleeps.* A stuck state ends a computation with empty buffers. An interleaving with the same trace
+//! executes the same events with the same values, so registers and places agree; the last write of
+//! each address is in the trace, so memory agrees. To be stuck is a property of memory, local states
+//! and sleepers. ∎ A trace does not tell which one of several sleepers is woken, nor in which order
+//! copies fall asleep that release another word: such programs are left to the other methods.
 //!
 //! Everything here may be wrong without a wrong verdict: each answer carries evidence that `palisade-verify` checks.
 

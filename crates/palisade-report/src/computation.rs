@@ -54,6 +54,9 @@ impl<'a> ComputationReport<'a> {
 
     /// The steps as a table. A store that reaches memory in the very next step takes one row.
     pub fn table(&self) -> String {
+        if self.events.is_empty() {
+            return "  no step: it is so from the beginning\n".to_owned();
+        }
         let acting = self.acting_copies();
         let shown: Vec<usize> =
             (0..self.events.len()).filter(|index| !self.flushed_at_once(*index) && !self.is_hidden(*index)).collect();

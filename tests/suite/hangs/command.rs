@@ -30,6 +30,12 @@ fn the_command_says_who_waits_for_what() {
     assert!(report.contains("`kick` holds 0; 1 in `kick` would let it go on"), "{report}");
     assert_eq!(said(folder.path(), "check --ask hangs flags.pal --model sc").0, 0);
 
+    // Who waits from the beginning takes no step.
+    let both = "program both\naddress f, g\nthread a { await (g == 1); f = 1; }\nthread b { await (f == 1); g = 1; }\n";
+    std::fs::write(folder.path().join("both.pal"), both).expect("it is written");
+    let (status, report) = said(folder.path(), "check --ask hangs both.pal");
+    assert!(status == 1 && report.contains("  no step: it is so from the beginning\nnobody goes on:\n"), "{report}");
+
     let (status, report) = said(folder.path(), "check --ask hangs fenced.pal --certificate e");
     assert!(status == 0 && report.starts_with("fenced.pal: nobody waits for ever\n"), "{report}");
 

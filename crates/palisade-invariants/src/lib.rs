@@ -35,5 +35,5 @@ pub use program::{
 };
 pub use property::{
     PropertyFacts, check_goal, check_posted_property, check_property, check_property_witness, check_race,
-    check_race_free, enriched_program_of, threads_that_say,
+    check_race_free, enriched_program_of, stands_without_counters, threads_that_say,
 };

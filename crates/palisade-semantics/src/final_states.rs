@@ -284,7 +284,7 @@ impl<'m, 'p> Graph<'m, 'p> {
                 successors = self.successors(&state, &events);
             }
             if let Some(Turned { turns, .. }) = &self.turned
-                && events.iter().any(|event| turns.is_broken_by(machine, event))
+                && events.iter().any(|event| turns.is_broken_by(event))
             {
                 return Ok(Explored::Broken);
             }

@@ -8,8 +8,8 @@
 //! steps, and dead registers change none, each state of a class has the steps of every other one, and they lead to the same class. Which steps suffice
 //! ([`reduction`](super::reduction)) depends on steps and addresses alone, and no address depends on a member.
 //!
-//! Computed addresses are assumed to miss the addresses of classes; who explores watches that they do ([`Turns::is_broken_by`]). A step that does not, the first one of its
-//! computation, can be seen as one that ends its copy, which commutes with more than the step does. So an exploration of steps that suffice comes to it.
+//! Computed addresses are assumed to stay in their regions, or to miss the addresses of classes; who explores watches that they do ([`Turns::is_broken_by`]). A step that does not, the first
+//! one of its computation, can be seen as one that ends its copy, which commutes with more than the step does. So an exploration of steps that suffice comes to it.
 
 use super::machine::{Machine, State};
 use super::step::{Effect, Event, StepKind};
@@ -72,8 +72,8 @@ impl Turns {
         }
     }
 
-    /// Whether an event accesses an address of a class that is computed.
-    pub fn is_broken_by(&self, machine: &Machine<'_>, event: &Event) -> bool {
+    /// Whether an event accesses a computed address that is not where it was assumed to be.
+    pub fn is_broken_by(&self, event: &Event) -> bool {
         let StepKind::Execute { instruction, .. } = event.step.kind else { return false };
         let (Effect::Load { address, .. }
         | Effect::Issue { address, .. }
@@ -82,7 +82,6 @@ impl Turns {
         else {
             return false;
         };
-        let action = &machine.program().thread(event.step.copy.thread).instruction(instruction).action;
-        action.address().is_some_and(|expression| self.0.counters().is_broken_by(expression, address))
+        self.0.counters().is_broken_by((event.step.copy.thread, instruction), address)
     }
 }

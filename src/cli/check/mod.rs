@@ -87,14 +87,16 @@ fn check_file(
             answered.extend(answer(arguments, *ask, first, &asking, &loaded, observer)?);
         }
     }
-    // Properties that take long wait for the other questions, so that no limit keeps these from their answers.
+    // Properties that take long wait for the other questions, so that no limit keeps these from their answers. What is known of counters that grow may take long.
+    let has_answer = |answered: &Answered<'_>| answered.asked().fault().is_none_or(|(fault, _)| fault.is_growth());
     let is_open = |(ask, answered): &(Ask, Answered<'_>)| {
         let is_unknown = |account: &Account<'_>| account.standing() == Standing::Unknown;
-        *ask == Ask::Properties && answered.asked().fault().is_none() && answered.accounts().iter().any(is_unknown)
+        *ask == Ask::Properties && has_answer(answered) && answered.accounts().iter().any(is_unknown)
     };
     if asks.len() > 1
         && let Some(position) = answered.iter().position(is_open)
         && let Some(found) = answer(arguments, Ask::Properties, CONFIGURATIONS[1], &asking, &loaded, observer)?
+        && has_answer(&found.1)
         && says_no_less(&found.1, &answered[position].1)
     {
         answered[position] = found;

@@ -24,6 +24,7 @@ mod property_counters;
 mod pso;
 mod pso_check;
 mod races;
+mod rings;
 mod saturation;
 mod simulated_counters;
 mod stuck;

@@ -146,7 +146,7 @@ fn reached_by(program: &Program, model: Model, held: &[Target]) -> Option<&'stat
     held.iter().any(|target| found.targets.contains(target)).then_some("the oracle")
 }
 
-fn compare(program: &Program) -> Compared {
+pub(super) fn compare(program: &Program) -> Compared {
     let mut class = "not proved";
     for model in [Model::Sc, Model::Tso] {
         let Ok(proof) = prove(program, None, &by(Rung::Counters, model)) else { return Ok("a fault") };

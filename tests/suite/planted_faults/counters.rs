@@ -44,8 +44,8 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault {
         what: "counters: computed addresses are taken to miss them",
         file: "crates/palisade-exploration/src/instrumented/system/counting.rs",
-        old: "        if self.counters.class_of_cell(address).is_some() {",
-        new: "        if self.counters.class_of_cell(address).is_some() && !PLANTED {",
+        old: "        if self.counters.is_broken_by(at, address) {",
+        new: "        if self.counters.is_broken_by(at, address) && !PLANTED {",
         caught_by: "robustness::counters::computed_addresses_that_come_to_counters",
     },
     Fault {

@@ -17,6 +17,7 @@ mod machine;
 mod plain_data;
 mod properties;
 mod pso;
+mod rings;
 mod stale;
 mod table;
 mod turned_nets;
@@ -68,6 +69,7 @@ fn faults() -> impl Iterator<Item = &'static Fault> {
         .chain(plain_data::FAULTS)
         .chain(turned_nets::FAULTS)
         .chain(stale::FAULTS)
+        .chain(rings::FAULTS)
 }
 
 fn root() -> &'static Path {

@@ -123,8 +123,8 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault {
         what: "simulate: computed addresses are taken to miss counters",
         file: "crates/palisade-semantics/src/turns.rs",
-        old: "        action.address().is_some_and(",
-        new: "        !PLANTED && action.address().is_some_and(",
+        old: "        self.0.counters().is_broken_by(",
+        new: "        !PLANTED && self.0.counters().is_broken_by(",
         caught_by: SIMULATED,
     },
 ];

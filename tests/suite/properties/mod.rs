@@ -9,5 +9,6 @@ mod input;
 mod models;
 mod optima;
 mod repairs;
+mod rings;
 pub(crate) mod rungs;
 mod snapshots;

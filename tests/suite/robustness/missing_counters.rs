@@ -49,17 +49,17 @@ fn nothing_is_missing_of_small_domains() {
 /// What grows is followed back to the load that it comes from.
 #[test]
 fn what_is_loaded_from_computed_addresses_is_no_counter() {
-    let program = "program Ring
-address ring[2], other
-thread a [1] regs i, s, sum, seen init look begin
-  look: s <- mem[ring + (i & 1)];
+    let program = "program Computed
+address cell, other
+thread a [1] regs at = 1, s, sum, seen init look begin
+  look: s <- mem[at];
   add: sum <- s + 1;
-  put: mem[ring + (i & 1)] <- sum;
+  put: mem[at] <- sum;
   other: seen <- mem[other]; goto look;
 end
 ";
     let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("ring.pal");
+    let path = folder.path().join("computed.pal");
     std::fs::write(&path, program).expect("it is written");
     let output = check(&path.display().to_string());
     let said = String::from_utf8_lossy(&output.stderr).into_owned();

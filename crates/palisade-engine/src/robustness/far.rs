@@ -9,6 +9,7 @@ use palisade_exploration::instrumented::system::Counting;
 use palisade_model::program::{
     Action, BinaryOperator as Op, Counters, Expression, LabelId, Program, ThreadId, UnaryOperator, Value,
 };
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// The distances that are tried.
@@ -31,10 +32,24 @@ pub(super) fn horizons(program: &Program) -> Vec<Horizon> {
     if program.domain.is_some() || counters.is_empty() || !counters.are_whole() {
         return Vec::new();
     }
-    let addresses = counters.classes().iter().map(|class| class.cells.len()).max().unwrap_or(0);
+    let slots = slots(program, &counters);
+    // Slots of a ring follow what indexes it, as far behind as it is long.
+    let is_named = |cell: &Value| !slots.contains(cell);
+    let addresses: Vec<Vec<Value>> = counters
+        .classes()
+        .iter()
+        .map(|class| {
+            let named: Vec<Value> = class.cells.iter().copied().filter(is_named).collect();
+            if named.is_empty() { class.cells.clone() } else { named }
+        })
+        .collect();
+    let most = addresses.iter().map(Vec::len).max().unwrap_or(0);
+    let rings = counters.classes().iter().filter(|class| !class.cells.iter().all(is_named));
+    let lap = rings.map(|class| class.step).max().filter(|lap| 2 * lap > DISTANCES[1]);
+    let distances: Vec<Value> = DISTANCES.into_iter().chain(lap.map(|lap| 2 * lap)).collect();
     let horizon = |(distance, number): (Value, usize)| {
         let reference = |cells: &Vec<Value>| cells[number.min(cells.len() - 1)];
-        let references: Vec<Value> = counters.classes().iter().map(|class| reference(&class.cells)).collect();
+        let references: Vec<Value> = addresses.iter().map(reference).collect();
         let end = |reference: &Value| program.initial_value(*reference).checked_sub(distance);
         let ends: Vec<Value> = references.iter().map(end).collect::<Option<_>>()?;
         let loosened = loosened(program, &counters, &ends);
@@ -43,8 +58,20 @@ pub(super) fn horizons(program: &Program) -> Vec<Horizon> {
         let counting = Counting::of(counters.clone())?.with_ends(references, ends);
         Some(Horizon { behind, loosened, counting })
     };
-    let numbers = DISTANCES.into_iter().flat_map(|distance| (0..addresses).map(move |number| (distance, number)));
+    let numbers = distances.into_iter().flat_map(|distance| (0..most).map(move |number| (distance, number)));
     numbers.filter_map(horizon).collect()
+}
+
+/// The addresses of classes that no constant names.
+fn slots(program: &Program, counters: &Counters) -> BTreeSet<Value> {
+    let mut slots: BTreeSet<Value> = counters.classes().iter().flat_map(|class| class.cells.iter().copied()).collect();
+    for instruction in program.threads.iter().flat_map(|thread| &thread.instructions) {
+        let constant = instruction.action.address().filter(|address| address.is_constant());
+        if let Some(Ok(address)) = constant.map(|address| address.evaluate_address(&[])) {
+            slots.remove(&address);
+        }
+    }
+    slots
 }
 
 /// The program in which conditions hold where they may.

@@ -9,6 +9,7 @@
 mod buffer;
 mod closed;
 mod delay;
+mod finals;
 mod goal;
 mod lag;
 mod racing;
@@ -17,6 +18,8 @@ mod search;
 mod slice;
 mod snapshots;
 mod system;
+mod turned;
+mod turns;
 mod values;
 
 pub use buffer::{Buffers, Order};
@@ -26,7 +29,7 @@ pub use delay::single_writer_addresses;
 pub use goal::{Goal, targets};
 pub use racing::Racing;
 pub use range::Range;
-pub use search::{Known, Reaching, Search, search};
+pub use search::{Known, Reaching, Search, search, search_up_to_turns};
 pub use slice::{Slice, addresses_of};
 pub use system::{Act, BufferSystem, Control, Shape, StoreEffect};
 pub use values::Values;

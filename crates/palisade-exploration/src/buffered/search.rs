@@ -5,6 +5,7 @@ use super::closed::closed_set;
 use super::goal::Goal;
 use super::range::Range;
 use super::system::{BufferSystem, Shape};
+use super::turned::counting;
 use super::values::Values;
 use crate::instrumented::Fault;
 use crate::lazy::{Entry, Exploration, LazyNet, Mode, NetError, Visit};
@@ -56,6 +57,7 @@ impl Search<'_> {
             && !self.system.overflowed()
             && !self.system.was_cut()
             && !self.system.strayed()
+            && !self.system.turns_are_broken()
             && self.system.shape().spare.is_none()
     }
 }
@@ -79,10 +81,27 @@ pub fn search<'p>(
     shape: Shape,
     budget: &Budget,
 ) -> Result<Search<'p>, Halt<Fault>> {
-    let mut system = BufferSystem::new(program, goal, known.silent, shape).forbidding(known.forbidden.clone());
-    if shape.order == Order::Snapshots {
-        system = system.lagging(known.bounds);
-    }
+    let system = BufferSystem::new(program, goal, known.silent, shape).forbidding(known.forbidden.clone());
+    let is_lagging = shape.order == Order::Snapshots;
+    explore(if is_lagging { system.lagging(known.bounds) } else { system }, goal, budget)
+}
+
+/// Explores a program with fixed copies up to turns of its counters; nothing where it has none. What is reached is reached by some configuration that turns into
+/// the one found.
+pub fn search_up_to_turns<'p>(
+    program: &'p Program,
+    goal: &Goal<'_>,
+    known: Known<'_>,
+    shape: Shape,
+    budget: &Budget,
+) -> Option<Result<Search<'p>, Halt<Fault>>> {
+    let counting = counting(program, goal, shape.order)?;
+    let system = BufferSystem::new(program, goal, known.silent, shape).forbidding(known.forbidden.clone());
+    Some(explore(system.turning(&counting, copies(program)), goal, budget))
+}
+
+fn explore<'p>(mut system: BufferSystem<'p>, goal: &Goal<'_>, budget: &Budget) -> Result<Search<'p>, Halt<Fault>> {
+    let program = system.program();
     system.limit(&budget.limits);
     // There are too many initial configurations.
     let Some((control, roots)) = system.roots().map_err(NetError::halt)? else {

@@ -16,6 +16,7 @@ use super::delay::overtaking_labels;
 use super::goal::Goal;
 use super::lag::Lag;
 use super::range::Range;
+use super::turns::Turned;
 use super::values::Values;
 use crate::instrumented::Fault;
 use crate::instrumented::system::{Growth, InitialTokens, Local, Locals, Move, Operation, Targets, number};
@@ -23,7 +24,6 @@ use crate::lazy::{Entry, Interner, LazyNet, Step};
 use fixedbitset::FixedBitSet;
 use palisade_model::limits::Limits;
 use palisade_model::program::{Copies, InstructionId, LabelId, Program, ThreadId, Value};
-use palisade_semantics::Observable;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
@@ -110,6 +110,8 @@ pub struct BufferSystem<'p> {
     strayed: bool,
     /// Properties violated before memory is touched: the number of the target, with the thread.
     violated_at_first: Vec<(u32, ThreadId)>,
+    /// The turns up to which configurations are explored, if they are.
+    pub(super) turned: Option<Box<Turned>>,
 }
 
 /// Controls from here on stand for a target that is reached.
@@ -154,6 +156,7 @@ impl<'p> BufferSystem<'p> {
             forbidden: Range::default(),
             strayed: false,
             violated_at_first: Vec::new(),
+            turned: None,
         }
     }
 
@@ -227,6 +230,11 @@ impl<'p> BufferSystem<'p> {
     /// The number of a control.
     pub(super) fn control_number(&mut self, control: Control) -> u32 {
         self.controls.intern(control).0
+    }
+
+    /// The number of a memory.
+    pub(super) fn memory_number(&mut self, memory: Memory) -> u32 {
+        self.memories.intern(memory).0
     }
 
     /// The number of the control that stands for a target.
@@ -501,57 +509,6 @@ impl<'p> BufferSystem<'p> {
         }
         self.memories.intern(changed).0
     }
-
-    /// Whether all copies have come to their ends, all buffers are empty, and the question is answered.
-    pub(super) fn answers(&self, goal: &Goal<'_>, copies: u64, control: u32, entries: &[Entry]) -> bool {
-        let mut ended = 0u64;
-        for entry in entries {
-            let (local, buffer) = self.place(entry.place);
-            let at_end = |label: palisade_model::program::LabelId| {
-                !local.is_stopped() && self.locals.instructions_at(local.thread, label).is_empty()
-            };
-            if buffer != Buffers::EMPTY || !at_end(local.label) {
-                return false;
-            }
-            ended += entry.tokens.count().map_or(0, u64::from);
-        }
-        if ended != copies {
-            return false;
-        }
-        let memory = self.control(control).memory;
-        let mut first = vec![None; self.program().threads.len()];
-        self.is_answered_by_some(goal, memory, entries, 0, &mut first)
-    }
-
-    /// A question speaks of the first copy of a thread: any copy can be the first.
-    fn is_answered_by_some(
-        &self,
-        goal: &Goal<'_>,
-        memory: u32,
-        entries: &[Entry],
-        thread: usize,
-        first: &mut Vec<Option<u32>>,
-    ) -> bool {
-        if thread == first.len() {
-            return goal.is_answered(&|observable| match observable {
-                Observable::Address(address) => self.read(memory, address),
-                Observable::Register { thread, register } => match first[thread.index()] {
-                    Some(place) => self.place(place).0.registers[register.index()],
-                    None => self.program().thread(thread).registers[register.index()].initial,
-                },
-            });
-        }
-        let mut is_there = false;
-        for entry in entries.iter().filter(|entry| self.place(entry.place).0.thread.index() == thread) {
-            is_there = true;
-            first[thread] = Some(entry.place);
-            if self.is_answered_by_some(goal, memory, entries, thread + 1, first) {
-                return true;
-            }
-        }
-        first[thread] = None;
-        !is_there && self.is_answered_by_some(goal, memory, entries, thread + 1, first)
-    }
 }
 
 impl LazyNet for BufferSystem<'_> {
@@ -562,6 +519,7 @@ impl LazyNet for BufferSystem<'_> {
     }
 
     fn steps(&mut self, control: u32, entries: &[Entry], steps: &mut Vec<Step>) -> Result<(), Fault> {
+        self.overgrown()?;
         for entry in entries {
             if entry.place == InitialTokens::SPARE {
                 for index in 0..self.spare_places.len() {
@@ -586,5 +544,9 @@ impl LazyNet for BufferSystem<'_> {
         let Some(place) = step.take.filter(|_| Self::target_of(step.control).is_none()) else { return Ok(false) };
         let (start, end) = self.token_steps(step.control, place)?;
         Ok(self.step_arena[start as usize..end as usize].contains(step))
+    }
+
+    fn normalise(&mut self, control: u32, entries: &mut Vec<Entry>) -> (u32, u32) {
+        (self.turn(control, entries), 0)
     }
 }

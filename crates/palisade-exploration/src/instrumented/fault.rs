@@ -221,7 +221,7 @@ impl Fault {
         let thread = program.thread(self.thread);
         let label = &thread.label(thread.instruction(load).source).name;
         format!(
-            "the instruction at `{label}` of thread `{}` loads such values from a computed address, and only addresses that constants name hold counters",
+            "the instruction at `{label}` of thread `{}` loads such values from a computed address, and only constants and masks name addresses that hold counters",
             thread.name
         )
     }

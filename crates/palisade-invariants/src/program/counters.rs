@@ -5,6 +5,7 @@
 //! class's grain, then what the instruction computes, compares and writes is what it was, shifted. A variable that an
 //! equation does not hold for is *fixed*. Equations are gone through until no variable becomes fixed and no two classes become one.
 
+use super::regions::Regions;
 use super::spans::{Place, Span, Spans, Variable, low_bits, number, size};
 use crate::CheckFailure;
 use crate::failure::reject;
@@ -20,6 +21,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Counters {
     /// The class of each variable that shifts, and what the variable tells of its counter.
     pub(super) members: BTreeMap<Variable, (usize, Span)>,
+    /// What instructions access that shifts.
+    pub(super) accesses: BTreeMap<(ThreadId, InstructionId), (usize, Span)>,
     /// For each class an address in it, and what it is shifted by multiples of.
     pub(super) classes: Vec<(Value, i128)>,
     pub(super) domain: Option<Domain>,
@@ -43,6 +46,7 @@ struct Equations<'p> {
     program: &'p Program,
     live: &'p Live,
     spans: Spans,
+    regions: Regions,
     /// The class of each variable that shifts, as far as is known.
     class: BTreeMap<Variable, usize>,
     /// What masks see of classes, by any variable of the class.
@@ -57,8 +61,8 @@ struct Equations<'p> {
 struct Site {
     thread: ThreadId,
     label: LabelId,
-    /// The address whose value the instruction loads, where that is a constant.
-    loaded: Option<Value>,
+    /// What the instruction loads, where that is known.
+    loaded: Option<Variable>,
     /// Whether the expression is an address: computed in integers, whatever the domain.
     is_address: bool,
 }
@@ -98,20 +102,17 @@ impl Counters {
         self.members.get(&Variable::Cell(address)).map(|(class, _)| *class)
     }
 
-    /// Whether an address belongs to a class.
-    pub(super) fn has(&self, address: Value) -> bool {
-        self.cell(address).is_some()
+    /// Whether an instruction that accesses an address keeps to what is known of it: to the slots of its counter, or to what is no counter's.
+    pub(super) fn keeps_to(&self, thread: ThreadId, instruction: InstructionId, address: Value) -> bool {
+        self.members.get(&Variable::Cell(address)) == self.accesses.get(&(thread, instruction))
     }
 }
 
 impl<'p> Equations<'p> {
     fn new(program: &'p Program, live: &'p Live) -> Self {
-        let mut variables: Vec<Variable> = Vec::new();
+        let regions = Regions::of(program);
+        let mut variables: Vec<Variable> = regions.accesses().map(|(_, least)| Variable::Cell(least)).collect();
         for (id, thread) in program.thread_ids() {
-            for instruction in &thread.instructions {
-                let address = instruction.action.address().filter(|address| address.is_constant());
-                variables.extend(address.and_then(|own| own.evaluate_address(&[]).ok()).map(Variable::Cell));
-            }
             for label in (0..thread.labels.len()).map(LabelId::from_index) {
                 let registers = (0..thread.registers.len()).map(RegisterId::from_index);
                 let is_live = |register: &RegisterId| live[id.index()][label.index()][register.index()];
@@ -120,9 +121,9 @@ impl<'p> Equations<'p> {
         }
         let variables: BTreeSet<Variable> = variables.into_iter().collect_set();
         let class = variables.into_iter().zip(0..).collect_map();
-        let spans = Spans::of(program, live);
-        let mut equations =
-            Self { program, live, spans, class, masks: BTreeSet::new(), moved: BTreeSet::new(), has_changed: true };
+        let spans = Spans::of(program, live, &regions);
+        let (masks, moved) = (BTreeSet::new(), BTreeSet::new());
+        let mut equations = Self { program, live, spans, regions, class, masks, moved, has_changed: true };
         equations.fix_what_starts_outside();
         equations
     }
@@ -131,18 +132,20 @@ impl<'p> Equations<'p> {
     fn fix_what_starts_outside(&mut self) {
         let mut outside = Vec::new();
         for variable in self.class.keys() {
-            let value = match variable {
-                Variable::Cell(address) => self.program.initial_value(*address),
+            let values: Vec<Value> = match variable {
+                Variable::Cell(least) => {
+                    self.regions.joined(*least).map(|address| self.program.initial_value(address)).collect()
+                }
                 Variable::Register(thread, label, register) => {
                     let thread = self.program.thread(*thread);
                     if *label != thread.initial {
                         continue;
                     }
-                    thread.registers[register.index()].initial
+                    vec![thread.registers[register.index()].initial]
                 }
             };
-            let is_inside = self.program.domain.is_none_or(|domain| domain.contains(value));
-            if !is_inside || !self.spans.at(*variable).has(value) {
+            let is_inside = |value: &Value| self.program.domain.is_none_or(|domain| domain.contains(*value));
+            if !values.iter().all(|value| is_inside(value) && self.spans.at(*variable).has(*value)) {
                 outside.push(*variable);
             }
         }
@@ -218,14 +221,11 @@ impl<'p> Equations<'p> {
         let instruction = template.instruction(id);
         let action = &instruction.action;
         let mut site = Site { thread, label: instruction.source, loaded: None, is_address: false };
-        if let Some(address) = action.address() {
-            if address.is_constant() {
-                site.loaded = address.evaluate_address(&[]).ok();
-            } else {
-                let kind = self.kind(Site { is_address: true, ..site }, address);
-                self.keep(kind);
-            }
+        if let Some(address) = action.address().filter(|address| !address.is_constant()) {
+            let kind = self.kind(Site { is_address: true, ..site }, address);
+            self.keep(kind);
         }
+        site.loaded = self.regions.accessed(thread, id).map(Variable::Cell);
         for register in (0..template.registers.len()).map(RegisterId::from_index) {
             if self.live[thread.index()][instruction.target.index()][register.index()]
                 && action.written_register() != Some(register)
@@ -261,7 +261,7 @@ impl<'p> Equations<'p> {
         }
     }
 
-    /// What an instruction stores or compares with memory shifts with the address. What goes to a computed one does not shift.
+    /// What an instruction stores or compares with memory shifts with the address. What goes nobody knows where does not shift.
     fn stores(&mut self, site: Site, value: &Expression) {
         let kind = self.kind(site, value);
         if site.loaded.is_none() {
@@ -282,13 +282,19 @@ impl<'p> Equations<'p> {
         match expression {
             Expression::Constant(_) | Expression::Address { .. } => Kind::Fixed,
             Expression::Register(register) => self.kind_of(Variable::Register(site.thread, site.label, *register)),
-            Expression::Old => site.loaded.map_or(Kind::Fixed, |address| self.kind_of(Variable::Cell(address))),
+            Expression::Old => site.loaded.map_or(Kind::Fixed, |variable| self.kind_of(variable)),
             Expression::Unary(_, operand) => {
                 let operand = self.kind(site, operand);
                 self.keep(operand);
                 Kind::Fixed
             }
             Expression::Binary(operator, left, right) => {
+                if let Some((operand, modulus)) = self.without_low_bits(*operator, left, right)
+                    && let kind @ Kind::Shifted(class, Span::Whole) = self.kind(site, operand)
+                {
+                    self.has_changed |= self.masks.insert((class, modulus));
+                    return kind;
+                }
                 if let Some((operand, modulus)) = self.mask(site, *operator, left, right) {
                     match self.kind(site, operand) {
                         // What is masked must be told.
@@ -388,6 +394,20 @@ impl<'p> Equations<'p> {
         Kind::Shifted(class, span.added(number(by, place).map(|number| number * times), place))
     }
 
+    /// The operand and the number n when an expression is the next multiple of n below its operand, in integers.
+    fn without_low_bits<'e>(
+        &self,
+        operator: BinaryOperator,
+        left: &'e Expression,
+        right: &Expression,
+    ) -> Option<(&'e Expression, i128)> {
+        if operator != BinaryOperator::BitAnd || !right.is_constant() || self.program.domain.is_some() {
+            return None;
+        }
+        let modulus = -i128::from(right.evaluate(&[], None).ok()?);
+        (modulus > 0 && modulus.count_ones() == 1).then_some((left, modulus))
+    }
+
     /// The operand and the number n when an expression depends on its operand modulo n alone.
     fn mask<'e>(
         &self,
@@ -439,12 +459,22 @@ impl<'p> Equations<'p> {
                 classes.push((address, grain));
             }
         }
-        let member = |(variable, class): (&Variable, &usize)| {
-            Some((*variable, (*numbers.get(class)?, self.spans.at(*variable))))
-        };
-        let members = self.class.iter().filter_map(member).collect_map();
+        let member = |variable: &Variable| Some((*numbers.get(self.class.get(variable)?)?, self.spans.at(*variable)));
+        let mut members = BTreeMap::new();
+        for (variable, own) in self.class.keys().filter_map(|variable| Some((*variable, member(variable)?))) {
+            match variable {
+                Variable::Cell(least) => {
+                    members.extend(self.regions.joined(least).map(|address| (Variable::Cell(address), own)));
+                }
+                Variable::Register(..) => {
+                    members.insert(variable, own);
+                }
+            }
+        }
+        let accesses =
+            self.regions.accesses().filter_map(|(at, least)| Some((at, member(&Variable::Cell(least))?))).collect_map();
         let ends = vec![None; classes.len()];
-        (!classes.is_empty()).then_some(Counters { members, classes, domain: self.program.domain, ends })
+        (!classes.is_empty()).then_some(Counters { members, accesses, classes, domain: self.program.domain, ends })
     }
 
     /// What a class is shifted by multiples of, if it moves and shifts take each of its addresses to other values, and back where these come around.

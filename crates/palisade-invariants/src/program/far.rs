@@ -93,9 +93,9 @@ impl Counters {
         }
     }
 
-    /// What is known of a variable's value.
-    fn known(&self, variable: Variable, value: Value) -> Known {
-        match self.members.get(&variable) {
+    /// What is known of the value of what is a member, or is none.
+    fn known(&self, member: Option<&(usize, Span)>, value: Value) -> Known {
+        match member {
             Some((class, _)) if self.ends[*class].is_some_and(|end| value <= end) => Known::AtMost(*class),
             _ => Known::Exactly,
         }
@@ -210,13 +210,9 @@ impl Model<'_> {
             Expression::Constant(_) | Expression::Address { .. } => Ok(Known::Exactly),
             Expression::Register(register) => {
                 let variable = Variable::Register(thread, instruction.source, *register);
-                Ok(counters.known(variable, reading.registers[register.index()]))
+                Ok(counters.known(counters.members.get(&variable), reading.registers[register.index()]))
             }
-            Expression::Old => {
-                let address = instruction.action.address().filter(|address| address.is_constant());
-                let cell = address.and_then(|address| address.evaluate_address(&[]).ok());
-                Ok(cell.map_or(Known::Exactly, |cell| counters.known(Variable::Cell(cell), reading.old)))
-            }
+            Expression::Old => Ok(counters.known(counters.accesses.get(&reading.at), reading.old)),
             Expression::Unary(operator, operand) => match (operator, self.known(counters, reading, operand)?) {
                 (_, Known::Exactly) => Ok(Known::Exactly),
                 (UnaryOperator::Not, Known::Nothing) => Ok(Known::Nothing),
@@ -254,6 +250,16 @@ impl Model<'_> {
                 Ok(Known::AtMost(class))
             }
             (Op::Add, Known::Exactly, Known::AtMost(class)) if left.is_constant() => Ok(Known::AtMost(class)),
+            // The next multiple of a divisor of the grain below it is less by as much.
+            (Op::BitAnd, Known::AtMost(class), Known::Exactly)
+                if right.is_constant()
+                    && right.evaluate(&[], None).is_ok_and(|mask| {
+                        let divisor = -i128::from(mask);
+                        divisor > 0 && divisor.count_ones() == 1 && counters.keeps_residue(class, divisor)
+                    }) =>
+            {
+                Ok(Known::AtMost(class))
+            }
             (Op::BitAnd, Known::AtMost(class), Known::Exactly) => match right {
                 Expression::Constant(mask)
                     if *mask > 0

@@ -28,6 +28,7 @@ mod known;
 mod model;
 mod modulo;
 mod pso;
+mod regions;
 mod saturation;
 mod shifts;
 mod spans;
@@ -40,6 +41,7 @@ mod words;
 
 pub use attack_net::attack_net;
 pub use pso::check_pso_certificate;
+pub(crate) use shifts::Shifts;
 pub use stale::check_stale_certificate;
 pub use tasks::check_task_certificate;
 

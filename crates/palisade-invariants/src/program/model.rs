@@ -250,7 +250,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// The address that an instruction accesses. A computed one must not be a counter's: what shifts with it would be seen.
+    /// The address that an instruction accesses. A computed one must not be a counter's of which the equations do not know: what shifts with it would be seen.
     pub(super) fn address(
         &self,
         thread: ThreadId,
@@ -260,8 +260,8 @@ impl<'a> Model<'a> {
     ) -> Result<Value, CheckFailure> {
         let value = self.value(thread, instruction, address.evaluate_address(registers))?;
         self.check_known((thread, instruction), address, registers)?;
-        if !address.is_constant() && self.terms.counters.as_ref().is_some_and(|counters| counters.has(value)) {
-            reject!(Form, "{} comes to a counter", self.instruction_in_words(thread, instruction));
+        if self.terms.counters.as_ref().is_some_and(|counters| !counters.keeps_to(thread, instruction, value)) {
+            reject!(Form, "{} comes to a counter, or leaves its own,", self.instruction_in_words(thread, instruction));
         }
         if !address.is_constant() && self.terms.turns.as_ref().is_some_and(|turns| turns.has(value)) {
             reject!(Form, "{} comes to tickets", self.instruction_in_words(thread, instruction));

@@ -173,10 +173,7 @@ impl Site<'_> {
                 let variable = Variable::Register(self.thread, instruction.source, *register);
                 self.counters.members.contains_key(&variable)
             }
-            Expression::Old => {
-                let address = instruction.action.address().filter(|address| address.is_constant());
-                address.and_then(|own| own.evaluate_address(&[]).ok()).is_some_and(|cell| self.counters.has(cell))
-            }
+            Expression::Old => self.counters.accesses.contains_key(&(self.thread, self.instruction)),
             Expression::Binary(Op::Add, left, right) => self.shifts(left) || self.shifts(right),
             Expression::Binary(Op::Subtract, left, right) => self.shifts(left) && !self.shifts(right),
             _ => false,

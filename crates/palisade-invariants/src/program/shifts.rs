@@ -6,9 +6,10 @@ use super::model::Model;
 use super::spans::{Variable, size};
 use crate::CheckFailure;
 use crate::failure::reject;
+use crate::liveness::Live;
 use crate::tokens::in_order;
 use palisade_evidence::{LocalState, Tokens};
-use palisade_model::program::{LabelId, RegisterId, ThreadId, Value};
+use palisade_model::program::{InstructionId, LabelId, Program, RegisterId, ThreadId, Value};
 use std::rc::Rc;
 
 impl Model<'_> {
@@ -30,7 +31,7 @@ impl Model<'_> {
         configuration: Configuration,
     ) -> Result<Configuration, CheckFailure> {
         let Control { memory, locked, phase } = configuration.control;
-        let by = self.shifts(counters, memory);
+        let by = counters.shifts(self.program, |address| self.value_in(memory, address));
         counters.check_rise(&by)?;
         if by.iter().all(|by| *by == 0) && !counters.knows_far() {
             return Ok(configuration);
@@ -59,21 +60,6 @@ impl Model<'_> {
         Ok(Configuration { control: Control { memory, locked, phase }, tokens: together(shifted)? })
     }
 
-    /// By how much the members of each class are shifted.
-    fn shifts(&self, counters: &Counters, memory: u32) -> Vec<i128> {
-        let shift = |(address, grain): &(Value, i128)| {
-            let above = i128::from(self.value_in(memory, *address)) - i128::from(self.program.initial_value(*address));
-            let above = match (counters.domain, counters.members[&Variable::Cell(*address)].1.residues()) {
-                (Some(domain), _) => above.rem_euclid(size(domain)),
-                // The shorter way around.
-                (None, Some(residues)) => (above + residues / 2).rem_euclid(residues) - residues / 2,
-                (None, None) => above,
-            };
-            above.rem_euclid(*grain) - above
-        };
-        counters.classes.iter().map(shift).collect()
-    }
-
     fn shifted_memory(&mut self, counters: &Counters, by: &[i128], memory: u32) -> Result<u32, CheckFailure> {
         let mut shifted: Memory = self.memories.get(memory).clone();
         for (variable, member) in &counters.members {
@@ -86,6 +72,70 @@ impl Model<'_> {
             }
         }
         Ok(self.memories.number(shifted))
+    }
+}
+
+impl Counters {
+    /// By how much the members of each class are shifted where memory has these values.
+    fn shifts(&self, program: &Program, value_at: impl Fn(Value) -> Value) -> Vec<i128> {
+        let shift = |(address, grain): &(Value, i128)| {
+            let above = i128::from(value_at(*address)) - i128::from(program.initial_value(*address));
+            let above = match (self.domain, self.members[&Variable::Cell(*address)].1.residues()) {
+                (Some(domain), _) => above.rem_euclid(size(domain)),
+                // The shorter way around.
+                (None, Some(residues)) => (above + residues / 2).rem_euclid(residues) - residues / 2,
+                (None, None) => above,
+            };
+            above.rem_euclid(*grain) - above
+        };
+        self.classes.iter().map(shift).collect()
+    }
+}
+
+/// The shifts of a program's counters, for configurations of other kinds than the instrumented program's.
+pub(crate) struct Shifts(Counters);
+
+impl Shifts {
+    /// The shifts of a program with live registers, if there are any.
+    pub(crate) fn of(program: &Program, live: &Live) -> Option<Self> {
+        Counters::of(program, live).map(Self)
+    }
+
+    /// By how much the normal form of a configuration in which memory has these values is shifted; nothing where it is in normal form.
+    pub(crate) fn to_form(&self, program: &Program, value_at: impl Fn(Value) -> Value) -> Option<Vec<i128>> {
+        Some(self.0.shifts(program, value_at)).filter(|by| by.iter().any(|by| *by != 0))
+    }
+
+    /// The addresses that shift.
+    pub(crate) fn addresses(&self) -> impl Iterator<Item = Value> {
+        self.0.members.keys().filter_map(|variable| match variable {
+            Variable::Cell(address) => Some(*address),
+            Variable::Register(..) => None,
+        })
+    }
+
+    /// A value at an address, in memory or waiting for it, shifted.
+    pub(crate) fn at_address(&self, by: &[i128], address: Value, value: Value) -> Result<Value, CheckFailure> {
+        match self.0.members.get(&Variable::Cell(address)) {
+            Some((class, span)) => self.0.shifted(*span, value, by[*class]),
+            None => Ok(value),
+        }
+    }
+
+    /// The registers of a thread at a label, shifted.
+    pub(crate) fn registers(
+        &self,
+        by: &[i128],
+        thread: ThreadId,
+        label: LabelId,
+        registers: Vec<Value>,
+    ) -> Result<Vec<Value>, CheckFailure> {
+        shifted_registers(&self.0, by, thread, label, registers)
+    }
+
+    /// Whether an instruction that accesses an address keeps to what shifts rest on.
+    pub(crate) fn keep_to(&self, thread: ThreadId, instruction: InstructionId, address: Value) -> bool {
+        self.0.keeps_to(thread, instruction, address)
     }
 }
 

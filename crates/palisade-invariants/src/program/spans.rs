@@ -4,16 +4,17 @@
 //! a variable is where the values that flow into it lie. [`Spans`] notes for each variable what the narrowest of them tell; [`super::counters`] holds
 //! every instruction to it and fixes what does not keep to one window.
 
+use super::regions::Regions;
 use crate::CheckFailure;
 use crate::failure::reject;
 use crate::liveness::Live;
 use palisade_model::program::{
-    Action, BinaryOperator as Op, Domain, Expression, Instruction, LabelId, Program, RegisterId, ThreadId,
+    Action, BinaryOperator as Op, Domain, Expression, InstructionId, LabelId, Program, RegisterId, ThreadId,
     UnaryOperator, Value,
 };
 use std::collections::BTreeMap;
 
-/// What can be shifted: a register at a label, or an address.
+/// What can be shifted: a register at a label, or an address; of addresses that are joined, the least.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Variable {
     Cell(Value),
@@ -138,15 +139,23 @@ pub(super) fn low_bits(expression: &Expression, domain: Option<Domain>) -> Optio
     }
 }
 
+/// An instruction, and what it accesses.
+#[derive(Clone, Copy)]
+struct Site {
+    thread: ThreadId,
+    id: InstructionId,
+    cell: Option<Variable>,
+}
+
 /// The spans of variables, those that are not whole.
 #[derive(Debug, Default)]
 pub(super) struct Spans(BTreeMap<Variable, Span>);
 
 impl Spans {
     /// What the values that flow into each variable tell.
-    pub(super) fn of(program: &Program, live: &Live) -> Self {
+    pub(super) fn of(program: &Program, live: &Live, regions: &Regions) -> Self {
         let mut spans = Self::default();
-        while spans.go_through(program, live) {}
+        while spans.go_through(program, live, regions) {}
         spans
     }
 
@@ -156,10 +165,11 @@ impl Spans {
     }
 
     /// Whether any span became narrower, or got its window.
-    fn go_through(&mut self, program: &Program, live: &Live) -> bool {
+    fn go_through(&mut self, program: &Program, live: &Live, regions: &Regions) -> bool {
         let mut has_changed = false;
         for (thread, template) in program.thread_ids() {
-            for instruction in &template.instructions {
+            for (id, instruction) in template.instruction_ids() {
+                let site = Site { thread, id, cell: regions.accessed(thread, id).map(Variable::Cell) };
                 let target = instruction.target;
                 let written = instruction.action.written_register();
                 for register in (0..template.registers.len()).map(RegisterId::from_index) {
@@ -170,16 +180,16 @@ impl Spans {
                         _ if written != Some(register) => {
                             Some(self.at(Variable::Register(thread, instruction.source, register)))
                         }
-                        Action::Assign { value, .. } => self.told(program, (thread, instruction), value),
-                        _ => self.told(program, (thread, instruction), &Expression::Old),
+                        Action::Assign { value, .. } => self.told(program, site, value),
+                        _ => self.told(program, site, &Expression::Old),
                     };
                     has_changed |= self.note(Variable::Register(thread, target, register), value);
                 }
                 if let Action::Store { value, .. } | Action::Rmw { new: value, .. } | Action::Cas { new: value, .. } =
                     &instruction.action
-                    && let Some(cell) = cell(instruction)
+                    && let Some(cell) = site.cell
                 {
-                    let value = self.told(program, (thread, instruction), value);
+                    let value = self.told(program, site, value);
                     has_changed |= self.note(cell, value);
                 }
             }
@@ -200,21 +210,24 @@ impl Spans {
     }
 
     /// What an expression's value tells, if it is a variable's with numbers added and cut to low bits.
-    fn told(&self, program: &Program, at: (ThreadId, &Instruction), expression: &Expression) -> Option<Span> {
+    fn told(&self, program: &Program, site: Site, expression: &Expression) -> Option<Span> {
         let place = Place { domain: program.domain, is_address: false };
         if let Some((operand, bits, signed)) = low_bits(expression, program.domain) {
-            return self.told(program, at, operand)?.truncated(bits, signed, place);
+            return self.told(program, site, operand)?.truncated(bits, signed, place);
         }
         match expression {
-            Expression::Register(register) => Some(self.at(Variable::Register(at.0, at.1.source, *register))),
-            Expression::Old => cell(at.1).map(|cell| self.at(cell)),
+            Expression::Register(register) => {
+                let label = program.thread(site.thread).instruction(site.id).source;
+                Some(self.at(Variable::Register(site.thread, label, *register)))
+            }
+            Expression::Old => site.cell.map(|cell| self.at(cell)),
             Expression::Binary(operator @ (Op::Add | Op::Subtract), left, right) => {
                 let (counter, number) = match operator {
                     Op::Add if left.is_constant() => (right, number(left, place)),
                     Op::Subtract => (left, number(right, place).map(|number| -number)),
                     _ => (left, number(right, place)),
                 };
-                Some(self.told(program, at, counter)?.added(number, place))
+                Some(self.told(program, site, counter)?.added(number, place))
             }
             _ => None,
         }
@@ -225,12 +238,6 @@ impl Spans {
 pub(super) fn number(expression: &Expression, place: Place) -> Option<i128> {
     let domain = if place.is_address { None } else { place.domain };
     if expression.is_constant() { expression.evaluate(&[], domain).ok().map(i128::from) } else { None }
-}
-
-/// The address that an instruction accesses, where a constant names it.
-fn cell(instruction: &Instruction) -> Option<Variable> {
-    let address = instruction.action.address().filter(|address| address.is_constant())?;
-    address.evaluate_address(&[]).ok().map(Variable::Cell)
 }
 
 /// The number of values of a domain with counters, at most 2⁶².

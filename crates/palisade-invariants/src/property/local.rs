@@ -6,6 +6,7 @@ use super::{Buffering, Goal, Known};
 use crate::CheckFailure;
 use crate::failure::reject;
 use crate::liveness::{Live, checked_liveness};
+use crate::program::Shifts;
 use crate::tokens::{MOST_CHOICES, Numbering, strictly_ascending};
 use hashbrown::{HashMap, HashSet};
 use palisade_evidence::{BufferEntry, BufferInvariant, BufferedLocal};
@@ -39,6 +40,8 @@ pub(super) struct Threads<'a> {
     pub(super) written_by_slice: Range,
     /// What loads lag behind for, where they do.
     pub(super) lag: Lag,
+    /// The shifts of counters up to which sets are closed, where they are.
+    pub(super) shifts: Option<Shifts>,
     pub(super) locals: Numbering<BufferedLocal>,
     pub(super) memories: Numbering<Memory>,
     /// The numbers of the evidence's local states, by their position in its table.
@@ -69,6 +72,7 @@ impl<'a> Threads<'a> {
             silent,
             written_by_slice: Range::default(),
             lag: Lag::default(),
+            shifts: None,
             locals: Numbering::new(),
             memories: Numbering::new(),
             local_numbers: Vec::with_capacity(invariant.locals.len()),
@@ -140,6 +144,20 @@ impl<'a> Threads<'a> {
             reject!(Form, "a state of thread `{name}` has a queue that is not in its form");
         }
         Ok(())
+    }
+
+    /// From here on configurations count up to shifts of counters, with which violations of targets commute as well; whether there are any.
+    pub(super) fn count(&mut self) -> bool {
+        let mut seen = self.program.clone();
+        for target in self.goal.targets {
+            let Target::Instruction { thread, instruction } = *target else { continue };
+            let action = &mut seen.threads[thread.index()].instructions[instruction.index()].action;
+            if let Action::Ensure(condition) = action {
+                *action = Action::Assume(condition.clone());
+            }
+        }
+        self.shifts = Shifts::of(&seen, &self.live);
+        self.shifts.is_some()
     }
 
     /// The instructions at a label.

@@ -93,6 +93,8 @@ struct Known<'a> {
     bounds: Option<&'a values::Bounds>,
     /// The addresses that the slice may write. The sliced program must not read them.
     written: &'a ranges::Range,
+    /// Whether sets may be closed up to shifts of counters only.
+    counts: bool,
 }
 
 /// What evidence about properties has been checked to show.
@@ -137,7 +139,7 @@ fn check_proofs(
     }
     let mut shown = BTreeSet::new();
     for (number, proof) in evidence.proofs.iter().enumerate() {
-        check_proof(program, question, evidence.model, proof)
+        check_proof(program, question, evidence.model, proof, true)
             .map_err(|failure| failure.within(format_args!("proof {number}")))?;
         for target in &proof.targets {
             if !shown.insert(*target) {
@@ -161,16 +163,27 @@ fn targets<'a>(program: &'a Program, question: Option<&Question>) -> impl Iterat
     of_threads.chain(finals)
 }
 
+/// Whether the sets of a proof are closed as they stand, and not only up to shifts of counters.
+pub fn stands_without_counters(
+    program: &Program,
+    question: Option<&Question>,
+    model: Model,
+    proof: &PropertyProof,
+) -> bool {
+    check_proof(program, question, model, proof, false).is_ok()
+}
+
 /// Checks a proof.
 fn check_proof(
     program: &Program,
     question: Option<&Question>,
     model: Model,
     proof: &PropertyProof,
+    counts: bool,
 ) -> Result<(), CheckFailure> {
     let goal = goal(program, question, &proof.targets)?;
     let slice = SliceOf::of(program, &goal, proof)?;
-    let (sliced, known) = (&slice.program, slice.known());
+    let (sliced, known) = (&slice.program, Known { counts, ..slice.known() });
     match &proof.reason {
         PropertyReason::Values(_) if rests_on_sets(sliced) => {
             reject!(Form, "values show nothing of machine code that computes addresses or divides")
@@ -259,7 +272,7 @@ impl SliceOf {
     }
 
     fn known(&self) -> Known<'_> {
-        Known { bounds: self.bounds.as_ref(), written: &self.written }
+        Known { bounds: self.bounds.as_ref(), written: &self.written, counts: true }
     }
 }
 

@@ -15,6 +15,6 @@ pub fn check_race_free(program: &Program, closed: &BufferInvariant) -> Result<()
         reject!(Form, "no thread has copies, so the evidence is about nothing");
     }
     let goal = Goal { targets: &[], question: None, observed: Observed::default() };
-    let known = Known { bounds: None, written: &Range::default() };
+    let known = Known { bounds: None, written: &Range::default(), counts: false };
     check_closed_set(program, Buffering::Noted, &goal, known, closed)
 }

@@ -160,7 +160,7 @@ impl Threads<'_> {
             return Ok(None);
         }
         let domain = self.program.domain;
-        let address_of = |address: &Expression| self.value(thread, id, address.evaluate_address(registers));
+        let address_of = |address: &Expression| self.address(thread, id, address, registers);
         let read_at = |address: &Expression| self.address_read(thread, id, address, registers);
         let mut after = BufferedLocal { label: Some(instruction.target), ..local.clone() };
         let mut write = None;
@@ -222,6 +222,21 @@ impl Threads<'_> {
         Ok(Some(Effect { local: after, write }))
     }
 
+    /// The address that an instruction accesses. Rejects when shifts of counters do not commute with that.
+    fn address(
+        &self,
+        thread: ThreadId,
+        id: InstructionId,
+        address: &Expression,
+        registers: &[Value],
+    ) -> Result<Value, CheckFailure> {
+        let address = self.value(thread, id, address.evaluate_address(registers))?;
+        if self.shifts.as_ref().is_some_and(|shifts| !shifts.keep_to(thread, id, address)) {
+            reject!(Form, "{} comes to a counter, or leaves its own", self.instruction_in_words(thread, id));
+        }
+        Ok(address)
+    }
+
     /// The address that an instruction reads. Rejects when the slice may write there.
     pub(super) fn address_read(
         &self,
@@ -230,7 +245,7 @@ impl Threads<'_> {
         address: &Expression,
         registers: &[Value],
     ) -> Result<Value, CheckFailure> {
-        let address = self.value(thread, id, address.evaluate_address(registers))?;
+        let address = self.address(thread, id, address, registers)?;
         if self.written_by_slice.contains(i128::from(address)) {
             let instruction = self.instruction_in_words(thread, id);
             reject!(Safe, "{instruction} reads address {address}, which instructions of the slice may write");

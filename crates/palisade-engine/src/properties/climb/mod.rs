@@ -13,7 +13,7 @@ use crate::robustness::{Check, CheckOptions, Verdict, certificate, check_quickly
 use enriched::Enrichment;
 use palisade_evidence::{BufferInvariant, PropertyProof, PropertyReason};
 use palisade_exploration::buffered::{
-    Goal, Known, Order, Search, Shape, Slice, Values, search, single_writer_addresses,
+    Goal, Known, Order, Search, Shape, Slice, Values, search, search_up_to_turns, single_writer_addresses,
 };
 use palisade_exploration::instrumented::Fault;
 use palisade_exploration::instrumented::system::Growth;
@@ -113,6 +113,7 @@ impl<'a, 'q> Climb<'a, 'q> {
         match take_turns(self) {
             Ok(()) => {}
             Err(_) if self.strayed => return Ok(std::mem::take(&mut self.goal.targets)),
+            Err(Halt::Fault(fault)) if fault.is_growth() && self.holds_up_to_turns() => {}
             Err(Halt::Fault(fault)) if fault.is_growth() && self.is_violated_among_first_values() => {}
             Err(Halt::Fault(fault)) => return Err(fault),
             Err(Halt::Stopped(StopReason::Budget)) => self.leave_open(Rung::Sc, Why::TooManyBeginnings),
@@ -406,6 +407,34 @@ impl<'a, 'q> Climb<'a, 'q> {
         let Asked { rung, buffer } = asked;
         let seconds = 0.0;
         self.proof.answers.push(TargetAnswer { target, answer, rung, under_sc, buffer, states, sliced, seconds });
+    }
+
+    /// Whether none of the targets that are left is reached, which is shown of configurations up to turns of counters: their values grow, and the distances between them do not.
+    fn holds_up_to_turns(&mut self) -> bool {
+        let model = self.options.model;
+        let (rung, mut capacity) =
+            if model == Model::Sc { (Rung::Sc, usize::MAX) } else { (Rung::Buffers, FIRST_CAPACITY) };
+        capacity = if model == Model::Sc { capacity } else { capacity.min(self.options.buffer) };
+        while self.wants(rung) {
+            let (shape, budget) =
+                (self.shape(model.into(), capacity), self.budget(FIRST_VALUES.min(self.options.most)));
+            let found = search_up_to_turns(self.sliced, &self.goal, self.known(), shape, &budget);
+            let Some(Ok(found)) = found else { return false };
+            self.proof.states += found.explored.len();
+            if !found.reached.is_empty() || found.system.strayed() {
+                return false;
+            }
+            if found.is_closed() {
+                let asked = Asked { rung, buffer: Some(capacity).filter(|_| model != Model::Sc) };
+                self.hold_closed(asked, &found, PropertyReason::Buffers);
+                return true;
+            }
+            if !found.system.overflowed() || capacity >= self.options.buffer {
+                return false;
+            }
+            capacity = (2 * capacity).min(self.options.buffer);
+        }
+        false
     }
 
     /// Whether all targets that are left are reached with the first values of data that grows.

@@ -1,6 +1,6 @@
 //! The counters of a program as searches share them, and whether what is assumed of them holds.
 
-use palisade_model::program::{Counters, Member, Value};
+use palisade_model::program::{Counters, InstructionId, Member, ThreadId, Value};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Counting {
     /// The classes.
     pub(crate) counters: Arc<Counters>,
-    /// Whether a computed address was one of theirs: then they are none, and what was explored means nothing.
+    /// Whether a computed address was not where it was assumed to be: then what was explored means nothing.
     is_broken: Arc<AtomicBool>,
     /// Of each class the address whose value says which turn is taken.
     references: Arc<[Value]>,
@@ -55,14 +55,14 @@ impl Counting {
         }
     }
 
-    /// Whether a computed address was one of theirs.
+    /// Whether a computed address was not where it was assumed to be.
     pub fn is_broken(&self) -> bool {
         self.is_broken.load(Ordering::Relaxed)
     }
 
-    /// Notes an access to a computed address.
-    pub(super) fn note_access(&self, address: Value) {
-        if self.counters.class_of_cell(address).is_some() {
+    /// Notes an access of an instruction to a computed address.
+    pub(super) fn note_access(&self, at: (ThreadId, InstructionId), address: Value) {
+        if self.counters.is_broken_by(at, address) {
             self.is_broken.store(true, Ordering::Relaxed);
         }
     }

@@ -1,8 +1,10 @@
 //! Local states of threads, settled, and what they can do next.
 
 mod growth;
+mod successors;
 
 pub use growth::Growth;
+pub(super) use successors::LocalSuccessors;
 
 use super::counting::Counting;
 use crate::instrumented::fault::{Fault, FaultKind};
@@ -15,7 +17,6 @@ use palisade_model::program::{
     RegisterId, ThreadId, Tickets, Value,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// A local state of a thread.
@@ -129,58 +130,6 @@ const STEPS_BETWEEN_LOOKS: usize = 1024;
 /// With more copies than this, counters get no further values: what they hold stays far from 2⁶³.
 const MOST_COPIES: usize = 1 << 16;
 
-/// The register valuations after a local instruction, made one by one: there are as many as the domain has values where any may be chosen.
-#[derive(Clone, Debug)]
-pub struct LocalSuccessors {
-    /// The registers, but for one.
-    before: Box<[Value]>,
-    /// The register that takes all the values; where there is none, each value stands for the registers as they are.
-    register: Option<RegisterId>,
-    values: RangeInclusive<Value>,
-}
-
-impl LocalSuccessors {
-    /// One valuation.
-    fn one(registers: Box<[Value]>) -> Self {
-        Self { before: registers, register: None, values: 0..=0 }
-    }
-
-    /// None.
-    fn none() -> Self {
-        Self { before: Box::default(), register: None, values: RangeInclusive::new(1, 0) }
-    }
-
-    /// Whether there is none left.
-    pub fn is_empty(&self) -> bool {
-        self.values.is_empty()
-    }
-
-    /// The valuation with a value. The last one takes the registers themselves.
-    fn with(&mut self, value: Value) -> Box<[Value]> {
-        let mut registers = if self.values.is_empty() { std::mem::take(&mut self.before) } else { self.before.clone() };
-        if let Some(register) = self.register {
-            registers[register.index()] = value;
-        }
-        registers
-    }
-}
-
-impl Iterator for LocalSuccessors {
-    type Item = Box<[Value]>;
-
-    fn next(&mut self) -> Option<Box<[Value]>> {
-        let value = self.values.next()?;
-        Some(self.with(value))
-    }
-}
-
-impl DoubleEndedIterator for LocalSuccessors {
-    fn next_back(&mut self) -> Option<Box<[Value]>> {
-        let value = self.values.next_back()?;
-        Some(self.with(value))
-    }
-}
-
 impl Local {
     /// Stands for the label of a thread that has stopped.
     pub(crate) fn stopped_label() -> LabelId {
@@ -238,7 +187,7 @@ impl<'p> Locals<'p> {
     }
 
     /// Turns counters of a program with so many copies.
-    pub(super) fn count(&mut self, counting: &Counting, copies: usize) {
+    pub(crate) fn count(&mut self, counting: &Counting, copies: usize) {
         self.counting = Some(counting.clone());
         self.more_values = copies.min(MOST_COPIES) * 2;
     }
@@ -319,7 +268,7 @@ impl<'p> Locals<'p> {
             if self.is_local(action) {
                 continue;
             }
-            let operation = self.operation(action, &registers).unwrap_or_else(|error| {
+            let operation = self.operation((thread, id), action, &registers).unwrap_or_else(|error| {
                 self.faults.push(Fault { thread, instruction: id, kind: FaultKind::Evaluation(error) });
                 Operation::Faulty(u32::try_from(self.faults.len() - 1).expect("few faults"))
             });
@@ -334,14 +283,19 @@ impl<'p> Locals<'p> {
         self.move_arena[index as usize]
     }
 
-    fn operation(&self, action: &Action, registers: &[Value]) -> Result<Operation, EvaluationError> {
+    fn operation(
+        &self,
+        at: (ThreadId, InstructionId),
+        action: &Action,
+        registers: &[Value],
+    ) -> Result<Operation, EvaluationError> {
         Ok(match action {
-            Action::Load { address, .. } => Operation::Load(self.address(address, registers)?),
+            Action::Load { address, .. } => Operation::Load(self.address(at, address, registers)?),
             Action::Store { address, value } => {
-                Operation::Store(self.address(address, registers)?, value.evaluate(registers, self.domain())?)
+                Operation::Store(self.address(at, address, registers)?, value.evaluate(registers, self.domain())?)
             }
             Action::Cas { address, .. } | Action::Rmw { address, .. } => {
-                Operation::Update(self.address(address, registers)?)
+                Operation::Update(self.address(at, address, registers)?)
             }
             Action::Fence => Operation::Fence,
             Action::StoreFence => Operation::Mark,
@@ -352,15 +306,16 @@ impl<'p> Locals<'p> {
         })
     }
 
-    /// The address that an expression stands for.
+    /// The address that an instruction's expression stands for.
     pub(in crate::instrumented) fn address(
         &self,
+        at: (ThreadId, InstructionId),
         address: &Expression,
         registers: &[Value],
     ) -> Result<Value, EvaluationError> {
         let value = address.evaluate_address(registers)?;
         if let Some(counting) = self.counting.as_ref().filter(|_| !address.is_constant()) {
-            counting.note_access(value);
+            counting.note_access(at, value);
         }
         Ok(value)
     }

@@ -17,7 +17,7 @@ use super::counting::Counting;
 use super::{Control, InitialTokens, Instrumented, Local, Memory, MemoryModel};
 use crate::instrumented::fault::{Fault, FaultKind, Growing};
 use crate::lazy::{Entry, Interner, put_together};
-use palisade_model::program::{Action, Copies, InstructionId, LabelId, ThreadId, Value};
+use palisade_model::program::{Action, Copies, Instruction, InstructionId, LabelId, ThreadId, Value};
 use rustc_hash::FxHashMap;
 
 /// Turns by number, and what they make of the parts of configurations.
@@ -294,13 +294,16 @@ impl<M: MemoryModel> Instrumented<'_, M> {
 
     /// A value of an address that a turn leads to, likewise.
     fn admit_turned_cell(&mut self, address: Value, value: Value) {
-        let is_it = |action: &Action| {
-            let own = action.address().filter(|own| own.is_constant());
-            !matches!(action, Action::Load { .. }) && own.is_some_and(|own| own.evaluate_address(&[]) == Ok(address))
-        };
+        let counters = self.turning_mut().counting.counters.clone();
+        let member = counters.member_at(address);
         let stores = self.program().thread_ids().find_map(|(id, thread)| {
-            let (own, _) = thread.instruction_ids().find(|(_, instruction)| is_it(&instruction.action))?;
-            Some((id, own))
+            let is_it = |(own, instruction): &(InstructionId, &Instruction)| {
+                let is_constant = instruction.action.address().filter(|address| address.is_constant());
+                let is_there = is_constant.is_none_or(|own| own.evaluate_address(&[]) == Ok(address));
+                let is_load = matches!(instruction.action, Action::Load { .. });
+                !is_load && is_there && counters.member_accessed(id, *own) == member
+            };
+            thread.instruction_ids().find(is_it).map(|(own, _)| (id, own))
         });
         let Some((thread, instruction)) = stores else { return };
         let admitted = self.locals.admit_stored(thread, instruction, address, value);

@@ -108,7 +108,7 @@ impl System<'_> {
         let Action::Load { address, .. } = &self.program().thread(*thread).instruction(id).action else {
             return Ok(None);
         };
-        let address = self.locals.address(address, registers).map_err(|error| Fault {
+        let address = self.locals.address((*thread, id), address, registers).map_err(|error| Fault {
             thread: *thread,
             instruction: id,
             kind: FaultKind::Evaluation(error),
@@ -144,7 +144,7 @@ impl System<'_> {
                 afters.push((after, buffer));
             }
             Action::Store { address, value } => {
-                let address = self.locals.address(address, &registers).map_err(fault)?;
+                let address = self.locals.address((thread, id), address, &registers).map_err(fault)?;
                 let value = value.evaluate(&registers, self.locals.domain()).map_err(fault)?;
                 if self.locals.admit_stored(thread, id, address, value)? {
                     let mut longer = buffer;

@@ -18,7 +18,7 @@ use palisade_evidence::{
 };
 use palisade_model::program::{Action, Copies, InstructionId, Program, Value};
 use palisade_semantics::{Model, Target};
-use palisade_verify::{CheckFailure, enriched_program_of};
+use palisade_verify::{CheckFailure, enriched_program_of, stands_without_counters};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Whether the stores of a thread reach memory in the order of their issue, whatever their addresses.
@@ -27,7 +27,7 @@ fn orders_stores(model: Model) -> bool {
 }
 
 /// The obligations of each proof, numbered from 1; its ids must be those of the program. Those about an enriched program are about the one that the
-/// checker makes. Proofs by values, snapshots, counters or robustness against PSO and those about final states have none.
+/// checker makes. Proofs by values, snapshots, counters or robustness against PSO, those about final states, and sets closed up to shifts of counters have none.
 pub fn property_scripts(program: &Program, evidence: &PropertyEvidence) -> Result<Vec<Script>, CheckFailure> {
     let mut scripts = Vec::new();
     for (proof, number) in evidence.proofs.iter().zip(1..) {
@@ -37,6 +37,7 @@ pub fn property_scripts(program: &Program, evidence: &PropertyEvidence) -> Resul
         let targets = &proof.targets;
         let sliced = sliced(program, &proof.slice);
         let own = match &proof.reason {
+            PropertyReason::Buffers(_) if !stands_without_counters(program, None, evidence.model, proof) => continue,
             PropertyReason::Buffers(set) => closed_set_scripts(&sliced, evidence.model, targets, set),
             PropertyReason::Robust { certificate, sc } => robust_scripts(&sliced, targets, certificate, sc)?,
             PropertyReason::Enriched { certificate, sc, .. } => {

@@ -265,7 +265,7 @@ fn reach(
     let invariant = BufferInvariant { live, silent, ..BufferInvariant::default() };
     let addresses = silent_addresses(program, buffering, None, &invariant.silent).expect("they are silent");
     let reductions = (dead_delays(program, buffering), addresses);
-    let known = Known { bounds: None, written: &Range::default() };
+    let known = Known { bounds: None, written: &Range::default(), counts: false };
     let mut threads = Threads::new(program, buffering, goal, &invariant, reductions, known).expect("well formed");
     let control = Control { memory: threads.memories.number(Memory::new()), locked: false };
     let initial = match initial_tokens(program, |thread| threads.initial_states(thread)) {

@@ -73,19 +73,18 @@ fn act(partition: &mut Partition<'_>, blame: Blame, instruction: &Instruction) {
     }
 }
 
-/// The address that an instruction accesses, if a constant names it. A computed one does not depend on members.
+/// What an instruction accesses, if that is known. A computed address does not depend on members.
 fn address(partition: &mut Partition<'_>, blame: Blame, instruction: &Instruction) -> Option<Variable> {
     let address: &Expression = instruction.action.address()?;
-    if address.is_constant() {
-        return address.evaluate_address(&[]).ok().map(|address| partition.cell(address));
+    if !address.is_constant() {
+        let context = Context { blame, label: instruction.source, old: None, is_address: true };
+        let address = shape(partition, context, address);
+        must_be_plain(partition, blame, address);
     }
-    let context = Context { blame, label: instruction.source, old: None, is_address: true };
-    let address = shape(partition, context, address);
-    must_be_plain(partition, blame, address);
-    None
+    partition.accessed(blame)
 }
 
-/// What an address holds; a computed one is in no class.
+/// What an address holds; one of which nothing is known is in no class.
 fn of(partition: &Partition<'_>, cell: Option<Variable>) -> Shape {
     cell.filter(|cell| partition.is_member(*cell))
         .map_or(Shape::Plain, |cell| Shape::Member(cell, partition.form(cell)))

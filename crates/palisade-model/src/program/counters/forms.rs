@@ -5,7 +5,8 @@
 
 use super::form::{Form, Setting, cut_operand};
 use crate::program::{
-    Action, BinaryOperator as Op, Expression, Instruction, Liveness, Program, RegisterId, ThreadId, Value,
+    Action, BinaryOperator as Op, Expression, Instruction, InstructionId, Liveness, Program, RegisterId, ThreadId,
+    Value,
 };
 use std::collections::BTreeMap;
 
@@ -16,8 +17,8 @@ pub(super) struct Numbering<'n> {
     pub(super) liveness: &'n [Liveness],
     /// The number of the first variable of each thread.
     pub(super) first: &'n [usize],
-    /// The variable of each address that a constant names.
-    pub(super) cells: &'n BTreeMap<Value, usize>,
+    /// The variable that each instruction accesses, where that is known.
+    pub(super) accessed: &'n BTreeMap<(ThreadId, InstructionId), usize>,
 }
 
 /// A thread's instruction, where its expressions are read.
@@ -25,6 +26,7 @@ pub(super) struct Numbering<'n> {
 struct Site<'n> {
     numbering: Numbering<'n>,
     thread: ThreadId,
+    id: InstructionId,
     instruction: &'n Instruction,
 }
 
@@ -85,8 +87,8 @@ impl Flow<'_> {
 /// Visits each value with the variable that it flows into.
 fn each_flow<'n>(numbering: Numbering<'n>, visit: &mut impl FnMut(Site<'n>, Flow<'n>, usize)) {
     for (thread, template) in numbering.program.thread_ids() {
-        for instruction in &template.instructions {
-            let site = Site { numbering, thread, instruction };
+        for (id, instruction) in template.instruction_ids() {
+            let site = Site { numbering, thread, id, instruction };
             let action = &instruction.action;
             let written = action.written_register();
             for register in numbering.liveness[thread.index()].at(instruction.target) {
@@ -118,8 +120,7 @@ impl Site<'_> {
     }
 
     fn cell(self) -> Option<usize> {
-        let address = self.instruction.action.address().filter(|address| address.is_constant())?;
-        self.numbering.cells.get(&address.evaluate_address(&[]).ok()?).copied()
+        self.numbering.accessed.get(&(self.thread, self.id)).copied()
     }
 
     /// The form of an expression, if all that it reads are members; nothing of what has nothing of a counter.

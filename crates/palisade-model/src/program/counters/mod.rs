@@ -8,9 +8,10 @@
 //! Registers are members label by label, where they are live: a register may hold a counter here and something else there. Dead registers
 //! hold 0 wherever states are compared, and are not turned.
 //!
-//! Accesses to *computed* addresses are assumed to miss the addresses of classes. Whoever turns has to watch that they do
-//! ([`Counters::is_broken_by`]).
+//! An access to a *computed* address is assumed to be to the region that its expression has, such as the slots of a ring (`blocks`), and to miss the addresses of
+//! all classes where it has none. Whoever turns has to watch that it does ([`Counters::is_broken_by`]).
 
+mod blocks;
 mod classes;
 mod flow;
 mod form;
@@ -24,7 +25,7 @@ pub use form::Form;
 pub use modulo::modulo;
 pub use outcomes::OutcomeCounters;
 
-use super::{Domain, Expression, InstructionId, LabelId, Liveness, Program, RegisterId, ThreadId, Value, truncate};
+use super::{Domain, InstructionId, LabelId, Liveness, Program, RegisterId, ThreadId, Value, truncate};
 use std::collections::BTreeMap;
 
 /// A class of counters.
@@ -64,6 +65,8 @@ pub struct Counters {
     classes: Vec<CounterClass>,
     /// Each address that is in a class.
     cells: BTreeMap<Value, Member>,
+    /// Each access to addresses that are in a class.
+    accesses: BTreeMap<(ThreadId, InstructionId), Member>,
     /// For each thread and label, the live registers that are members.
     registers: Vec<Vec<Vec<(RegisterId, Member)>>>,
     domain: Option<Domain>,
@@ -82,6 +85,7 @@ impl Counters {
         Counters {
             classes: Vec::new(),
             cells: BTreeMap::new(),
+            accesses: BTreeMap::new(),
             registers,
             domain: program.domain,
             kept_out: Vec::new(),
@@ -136,10 +140,16 @@ impl Counters {
         self.registers[thread.index()].get(label.index()).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether an access by an expression to an address that it was evaluated to keeps what is assumed here from being true.
+    /// What an instruction accesses as a member of a class.
     #[inline]
-    pub fn is_broken_by(&self, expression: &Expression, address: Value) -> bool {
-        !expression.is_constant() && self.cells.contains_key(&address)
+    pub fn member_accessed(&self, thread: ThreadId, instruction: InstructionId) -> Option<Member> {
+        self.accesses.get(&(thread, instruction)).copied()
+    }
+
+    /// Whether an access by an instruction to an address keeps what is assumed here from being true.
+    #[inline]
+    pub fn is_broken_by(&self, (thread, instruction): (ThreadId, InstructionId), address: Value) -> bool {
+        self.member_accessed(thread, instruction) != self.member_at(address)
     }
 
     /// A value of a member's form after a turn.

@@ -10,8 +10,8 @@
 use super::Counters;
 use super::form::{cut_operand, tells};
 use crate::program::{
-    Action, BinaryOperator, Domain, DomainOrigin, Expression, Instruction, LabelId, Program, ThreadId, UnaryOperator,
-    Value,
+    Action, BinaryOperator, Domain, DomainOrigin, Expression, Instruction, InstructionId, LabelId, Program, ThreadId,
+    UnaryOperator, Value,
 };
 
 /// The program that knows its counters modulo the size of a domain; none where it has no counters in that domain, or uses them in a way that
@@ -26,13 +26,13 @@ pub fn modulo(program: &Program, low: Value, high: Value) -> Option<Program> {
     }
     for thread in 0..narrow.threads.len() {
         let mut choices: Vec<Instruction> = Vec::new();
-        for instruction in &mut narrow.threads[thread].instructions {
+        for (id, instruction) in narrow.threads[thread].instructions.iter_mut().enumerate() {
             let site = Site {
                 counters: &counters,
                 domain,
                 thread: ThreadId::from_index(thread),
                 label: instruction.source,
-                cell: cell(&instruction.action),
+                instruction: InstructionId::from_index(id),
             };
             let mut others = Vec::new();
             site.weaken_action(&mut instruction.action, &mut others)?;
@@ -41,11 +41,6 @@ pub fn modulo(program: &Program, low: Value, high: Value) -> Option<Program> {
         narrow.threads[thread].instructions.extend(choices);
     }
     Some(narrow)
-}
-
-/// The address that a constant names.
-fn cell(action: &Action) -> Option<Value> {
-    action.address().filter(|address| address.is_constant())?.evaluate_address(&[]).ok()
 }
 
 /// What a value may become.
@@ -66,8 +61,7 @@ struct Site<'c> {
     domain: Domain,
     thread: ThreadId,
     label: LabelId,
-    /// The address that the instruction accesses, where a constant names it.
-    cell: Option<Value>,
+    instruction: InstructionId,
 }
 
 impl Site<'_> {
@@ -100,7 +94,7 @@ impl Site<'_> {
     }
 
     fn is_counter_cell(self) -> bool {
-        self.cell.is_some_and(|cell| self.counters.class_of_cell(cell).is_some())
+        self.counters.member_accessed(self.thread, self.instruction).is_some()
     }
 
     /// Whether residues tell a value, or its residue if it is a counter's.

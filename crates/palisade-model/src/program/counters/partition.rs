@@ -1,11 +1,12 @@
 //! The partition of registers and addresses into classes under construction.
 
+use super::blocks::Blocks;
 use super::forms::{Numbering, guess};
 use super::{CounterClass, Counters, Form, KeptOut, Member, size};
 use crate::program::{Domain, InstructionId, LabelId, Liveness, Program, RegisterId, ThreadId, Value};
 use std::collections::BTreeMap;
 
-/// A register at a label, or an address.
+/// A register at a label, or a block of addresses.
 pub(super) type Variable = usize;
 
 /// The instruction that strikes a class out.
@@ -21,8 +22,10 @@ pub(super) struct Partition<'p> {
     pub(super) liveness: Vec<Liveness>,
     /// The number of the first variable of each thread.
     first: Vec<usize>,
-    /// The variable of each address that a constant names.
+    /// The variable of each address of a block.
     cells: BTreeMap<Value, Variable>,
+    /// The variable that each instruction accesses.
+    accessed: BTreeMap<(ThreadId, InstructionId), Variable>,
     /// How each variable holds a counter, if it does.
     forms: Vec<Form>,
     /// Union–find.
@@ -54,22 +57,19 @@ impl<'p> Partition<'p> {
             first.push(count);
             count += thread.labels.len() * thread.registers.len();
         }
-        let mut cells = BTreeMap::new();
-        for instruction in program.threads.iter().flat_map(|thread| &thread.instructions) {
-            let constant = instruction.action.address().filter(|address| address.is_constant());
-            if let Some(Ok(address)) = constant.map(|address| address.evaluate_address(&[])) {
-                cells.entry(address).or_insert_with(|| {
-                    count += 1;
-                    count - 1
-                });
-            }
-        }
-        let forms = guess(Numbering { program, liveness: &liveness, first: &first, cells: &cells }, count);
+        let blocks = Blocks::of(program);
+        let variable = |block: usize| count + block;
+        let cells: BTreeMap<Value, Variable> =
+            blocks.of.into_iter().map(|(address, block)| (address, variable(block))).collect();
+        let accessed: BTreeMap<_, _> = blocks.accessed.into_iter().map(|(at, block)| (at, variable(block))).collect();
+        let count = count + blocks.count;
+        let forms = guess(Numbering { program, liveness: &liveness, first: &first, accessed: &accessed }, count);
         Self {
             program,
             liveness,
             first,
             cells,
+            accessed,
             forms,
             parent: (0..count).collect(),
             blame: vec![None; count],
@@ -86,9 +86,9 @@ impl<'p> Partition<'p> {
         self.first[thread.index()] + label.index() * registers + register.index()
     }
 
-    /// An address that a constant names.
-    pub(super) fn cell(&self, address: Value) -> Variable {
-        self.cells[&address]
+    /// What an instruction accesses, where that is known.
+    pub(super) fn accessed(&self, at: Blame) -> Option<Variable> {
+        self.accessed.get(&(at.thread, at.instruction)).copied()
     }
 
     /// Whether the variable's class is not struck out.
@@ -241,6 +241,11 @@ impl<'p> Partition<'p> {
                     Some((register, Member { class, form: self.forms[variable] }))
                 });
                 counters.registers[id.index()][label.index()] = members.collect();
+            }
+        }
+        for (at, variable) in &self.accessed {
+            if let Some(class) = numbers.get(&self.root(*variable)) {
+                counters.accesses.insert(*at, Member { class: *class, form: self.forms[*variable] });
             }
         }
         counters

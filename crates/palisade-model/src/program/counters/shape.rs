@@ -20,7 +20,7 @@ pub(super) enum Shape {
 pub(super) struct Context {
     pub(super) blame: Blame,
     pub(super) label: LabelId,
-    /// What [`Expression::Old`] is the value of, when a constant names it.
+    /// What [`Expression::Old`] is the value of, when that is known.
     pub(super) old: Option<Variable>,
     /// Whether the expression is an address, which is computed in plain integers.
     pub(super) is_address: bool,
@@ -43,6 +43,12 @@ pub(super) fn shape(partition: &mut Partition<'_>, context: Context, expression:
             Shape::Difference(_, bits) if (1 << bits) % modulus == 0 => return Shape::Plain,
             _ => {}
         }
+    }
+    if let Some((counter, modulus)) = floored(partition, expression)
+        && let floor @ Shape::Member(counter, Form::Whole) = shape(partition, context, counter)
+    {
+        partition.see(counter, modulus, Some(context.blame));
+        return floor;
     }
     match expression {
         Expression::Constant(_) | Expression::Address { .. } => Shape::Plain,
@@ -180,6 +186,15 @@ fn moved(
     let constant = number.is_constant().then(|| number.evaluate(&[], domain).ok()).flatten();
     let by = constant.and_then(|constant| constant.checked_mul(times));
     Shape::Member(counter, form.plus(by, setting(partition, context)))
+}
+
+/// The operand and the number n of `e & -n`, the greatest multiple of the power n of two that is at most e: turns by multiples of n commute with it, where
+/// nothing wraps.
+fn floored<'e>(partition: &Partition<'_>, expression: &'e Expression) -> Option<(&'e Expression, i128)> {
+    let Expression::Binary(BinaryOperator::BitAnd, operand, mask) = expression else { return None };
+    let mask = Some(mask).filter(|mask| mask.is_constant() && partition.domain().is_none())?;
+    let modulus = -i128::from(mask.evaluate(&[], None).ok()?);
+    (modulus > 0 && modulus.count_ones() == 1).then_some((&**operand, modulus))
 }
 
 /// The operand and the number n of an expression that turns of the operand by multiples of n leave as it is: `e & (n - 1)` for a

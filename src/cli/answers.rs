@@ -5,7 +5,7 @@ use super::confirm::{Confirmation, evidence_check};
 use super::evidence_files::{unwritten, write_document};
 use crate::limits::Limits;
 use crate::questions::{Asked, Named, Question, ask};
-use crate::report::account::Account;
+use crate::report::account::{Account, Standing};
 use crate::syntax::InputError;
 use std::path::Path;
 use std::sync::Arc;
@@ -54,6 +54,11 @@ impl<'q> Answered<'q> {
     /// The question, decided.
     pub(super) fn asked(&self) -> &(dyn Asked + 'q) {
         &*self.asked
+    }
+
+    /// Whether something is left open.
+    pub(super) fn is_open(&self) -> bool {
+        self.accounts().iter().any(|account| account.standing() == Standing::Unknown)
     }
 
     /// How the evidence fared, where it was checked.

@@ -230,6 +230,10 @@ fn repair_words(facts: &RepairFacts) -> String {
             let (properties, model) = (counted_properties(targets.len()), model_word(*model));
             (format!("be kept from violating {properties} under {model}"), format!("keeps {properties} under {model}"))
         }
+        RepairClaim::Hangs { model } => {
+            let model = model_word(*model);
+            (format!("be kept from stuck states under {model}"), format!("has no stuck state under {model}"))
+        }
     };
     let valid = match facts.costs.len() {
         0 if facts.is_impossible => return format!("cannot {made} by the measures on offer"),

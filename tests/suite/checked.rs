@@ -5,16 +5,19 @@
 use palisade::cli::confirm_net;
 use palisade::concurrency::{ConcurrencyCheck, ConcurrencyOptions};
 use palisade::coverability::{Answer, Options};
+use palisade::fences::{Remedied, RepairOptions, WithinLimits};
 use palisade::hangs::{HangOptions, Hangs};
 use palisade::limits::Limits;
 use palisade::net::Problem;
 use palisade::program::{Posts, Program};
+use palisade::properties::placement::PlacementOptions;
 use palisade::properties::races::{RaceOptions, Races};
 use palisade::properties::{Proof, ProveOptions};
 use palisade::questions::{About, confirm};
 use palisade::robustness::{Check, CheckOptions, DEFAULT_VALUES, Fault, PsoCheck, StaleCheck, StaleOptions, TaskCheck};
 use palisade::semantics::graphs::Axioms;
 use palisade::semantics::{Model, Question};
+use palisade::syntax::Format;
 use palisade::verify::CheckFailure;
 
 /// Decides a program; panics when the evidence for the verdict is rejected.
@@ -111,4 +114,11 @@ pub(crate) fn solve(problem: &Problem, options: &Options) -> Answer {
         panic!("{}: {failure}\n{problem:?}", answer.strategy);
     }
     answer
+}
+
+/// The cheapest fences against hangs; panics when the evidence for them is rejected.
+pub(crate) fn repair_hangs(program: &Program, options: &PlacementOptions) -> Remedied {
+    let wanted = RepairOptions { language: &Format::Native, path: "repaired.pal".into(), redundant: false };
+    palisade::hangs::repair_hangs(program, options, &wanted, &WithinLimits)
+        .unwrap_or_else(|error| panic!("{error}\n{program:?}"))
 }

@@ -2,7 +2,10 @@
 //! none is cheaper.
 
 use super::subject::InputFile;
-use super::{PropertyEvidence, PropertyWitness, RobustCertificate, TaskCertificate, TaskWitness, Witness};
+use super::{
+    FreeCertificate, PropertyEvidence, PropertyWitness, RobustCertificate, StuckWitness, TaskCertificate, TaskWitness,
+    Witness,
+};
 use palisade_model::net::Count;
 use palisade_model::program::Measure;
 use palisade_semantics::{Model, Target};
@@ -19,6 +22,11 @@ pub enum RepairClaim {
         model: Model,
         /// The targets, strictly ascending; at least one.
         targets: Vec<Target>,
+    },
+    /// The program has no stuck state under a memory model.
+    Hangs {
+        /// The memory model.
+        model: Model,
     },
 }
 
@@ -63,6 +71,8 @@ pub enum ValidProof {
     Tasks(TaskCertificate),
     /// Why it reaches none of the targets.
     Properties(PropertyEvidence),
+    /// Why it has no stuck state.
+    Free(Box<FreeCertificate>),
 }
 
 /// Measures of which every set needs one that brings about what is claimed: the program with all others is not so.
@@ -83,6 +93,8 @@ pub enum RowWitness {
     Tasks(TaskWitness),
     /// It reaches a target.
     Violated(PropertyWitness),
+    /// It has a stuck state.
+    Stuck(StuckWitness),
 }
 
 /// Rows that share no measure with those of another block, and what a set costs at least that has one measure of each.

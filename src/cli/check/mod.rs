@@ -8,7 +8,7 @@ mod two_threads;
 
 pub(super) use arguments::CheckArguments;
 use arguments::{AttackRange, EventMethod};
-pub(super) use asking::questions;
+pub(super) use asking::{looks_for_hangs, questions};
 
 use super::answers::{Answered, Asking};
 use super::batch::{Batch, Extent, Spoken, answer_all};
@@ -80,7 +80,17 @@ fn check_file(
     let observer: &dyn Observer = observed.as_ref().map_or(&Silent, |progress| progress);
     let first = if asks.len() > 1 { CONFIGURATIONS[0] } else { u64::MAX };
     let mut answered = Vec::new();
+    let looked_for_hangs = if looks_for_hangs(arguments, &loaded) {
+        answer(arguments, Ask::Hangs, CONFIGURATIONS[0], &asking, &loaded, observer)?
+    } else {
+        None
+    };
+    let hangs_are_open = looked_for_hangs.as_ref().is_some_and(|(_, found)| found.is_open());
+    let mut looked_for_hangs = looked_for_hangs.filter(|_| !hangs_are_open);
     for ask in &asks {
+        if *ask == Ask::Robustness {
+            answered.extend(looked_for_hangs.take());
+        }
         // Robustness against a language may be asked for what it says of properties alone.
         let is_support = answered.is_empty() && asks.len() > 1 && !arguments.asks_for(ask.name());
         if !is_support {
@@ -90,8 +100,7 @@ fn check_file(
     // Properties that take long wait for the other questions, so that no limit keeps these from their answers. What is known of counters that grow may take long.
     let has_answer = |answered: &Answered<'_>| answered.asked().fault().is_none_or(|(fault, _)| fault.is_growth());
     let is_open = |(ask, answered): &(Ask, Answered<'_>)| {
-        let is_unknown = |account: &Account<'_>| account.standing() == Standing::Unknown;
-        *ask == Ask::Properties && has_answer(answered) && answered.accounts().iter().any(is_unknown)
+        *ask == Ask::Properties && has_answer(answered) && answered.is_open()
     };
     if asks.len() > 1
         && let Some(position) = answered.iter().position(is_open)
@@ -109,6 +118,9 @@ fn check_file(
     if arguments.model.language().is_some() {
         carry_to_language(&loaded.program, &mut accounts);
         accounts.retain(|account| arguments.asks_for(account.ask));
+    }
+    if let Some(last) = accounts.last_mut().filter(|_| hangs_are_open) {
+        last.note(0, "hangs", "not decided in short time: `--ask hangs` asks whether anybody waits for ever");
     }
     let mut certificates = Vec::new();
     for (_, answered) in &answered {
@@ -184,7 +196,9 @@ fn answer<'q>(
             asking.ask(Robustness { about, options, part, observer })
         }
         Ask::Hangs => {
-            let (buffer, most) = (arguments.methods.buffer, (most < u64::MAX).then_some(CONFIGURATIONS[1]));
+            let is_looked_for = looks_for_hangs(arguments, loaded);
+            let short = if is_looked_for { most } else { CONFIGURATIONS[1] };
+            let (buffer, most) = (arguments.methods.buffer, (most < u64::MAX).then_some(short));
             asking.ask(WaitsForEver {
                 about,
                 options: HangOptions { values, buffer, most, ..HangOptions::new(arguments.model.model()) },

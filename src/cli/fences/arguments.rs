@@ -22,10 +22,10 @@ pub(in crate::cli) struct FencesArguments {
     #[command(flatten)]
     pub(in crate::cli) sarif: SarifOption,
     /// What the fences are for: robustness, the program's properties – each `ensure`, `fail` and `never` and the question of a litmus
-    /// test –, or freedom from triangular races.
+    /// test –, that nobody waits for ever (`hangs`), or freedom from triangular races.
     #[arg(long, value_enum, value_name = "WHAT", default_value = "robustness", help_heading = "Question")]
     pub(in crate::cli) ask: Ask,
-    /// The memory model for the properties; `tso` when left out. Robustness is about TSO.
+    /// The memory model for properties and hangs; `tso` when left out. Robustness is about TSO.
     #[arg(long, value_name = "MODEL", value_parser = memory_models(), help_heading = "Question")]
     pub(in crate::cli) model: Option<Model>,
     /// What to choose: `fences`, or after the paper of Joshi and Kroening the fewest `pairs` of statements that must not be
@@ -42,7 +42,7 @@ pub(in crate::cli) struct FencesArguments {
     #[arg(long, help_heading = "Methods", hide = true)]
     pub(in crate::cli) no_slice: bool,
     /// What a fence costs: `uniform`, `depth` (ten to the number of loops around it), or a file of lines
-    /// `thread,label,cost`. By default what the program's `@cost(x)` says, 1 where it says nothing. With `--ask properties` also
+    /// `thread,label,cost`. By default what the program's `@cost(x)` says, 1 where it says nothing. With `--ask properties` or `hangs` also
     /// `mfence=X,sfence=Y`: how many times that each kind of fence costs (by default 1, under PSO 2 and 1).
     #[arg(long, value_name = "COST", help_heading = "Question")]
     cost: Option<String>,
@@ -198,7 +198,9 @@ impl FencesArguments {
     pub(in crate::cli) fn cost_function(&self, loaded: &Loaded) -> Result<CostFunction, InputError> {
         Ok(match self.cost.as_deref() {
             None => CostFunction::Annotated,
-            Some(cost) if self.is_for_properties() && KindCosts::read(cost).is_some() => CostFunction::Annotated,
+            Some(cost) if matches!(self.ask, Ask::Properties | Ask::Hangs) && KindCosts::read(cost).is_some() => {
+                CostFunction::Annotated
+            }
             Some("uniform") => CostFunction::Uniform,
             Some("depth") => CostFunction::Depth,
             Some(path) => {

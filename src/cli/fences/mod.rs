@@ -1,13 +1,13 @@
-//! `palisade fences`: the cheapest repair, for robustness, for the program's properties or against triangular races.
+//! `palisade fences`: the cheapest repair, for robustness, for the program's properties, against hangs or against triangular races.
 
 mod arguments;
 mod checks;
-mod events;
 mod needed;
 mod pairs;
 mod progress;
 mod properties;
 mod races;
+mod remedies;
 mod repaired;
 mod robustness;
 #[cfg(feature = "machine")]
@@ -23,6 +23,7 @@ use crate::syntax::InputError;
 pub(super) use arguments::FencesArguments;
 use arguments::ObjectiveChoice;
 pub(super) use properties::placement_options;
+pub(super) use remedies::hang_options;
 
 /// Runs `palisade fences`.
 pub(super) fn run(arguments: &FencesArguments, shared: &SharedOptions) -> Exit {
@@ -60,14 +61,8 @@ fn answer(
     if arguments.apply && arguments.file == "-" {
         return Err(InputError::file("<stdin>", "standard input cannot be written back; leave `--apply` out"));
     }
-    if loaded.program.is_event_driven() {
-        return events::answer(arguments, shared, loaded, limits);
-    }
-    if arguments.ask == Ask::Hangs {
-        let error = InputError::file(&arguments.file, "fences against hangs are not sought by themselves");
-        let help =
-            "`--ask robustness` finds fences with which the program has no other stuck states than its interleavings";
-        return Err(error.with_help_if(Some(help.to_owned())));
+    if loaded.program.is_event_driven() || arguments.ask == Ask::Hangs {
+        return remedies::answer(arguments, shared, loaded, limits);
     }
     if arguments.ask == Ask::Races {
         return races::answer(arguments, shared, loaded, limits);

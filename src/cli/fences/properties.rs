@@ -125,12 +125,7 @@ fn proofs<'a>(loaded: &Loaded, found: &'a PropertyRepaired) -> Proofs<'a> {
 pub(super) fn model_to_ask(arguments: &FencesArguments, loaded: &Loaded) -> Result<Model, InputError> {
     let Loaded { program, question, .. } = loaded;
     let name = program.source.name.clone();
-    let model = arguments.model.unwrap_or(Model::Tso);
-    if !model.has_buffers() {
-        let help = "say `--model tso` or `--model pso`".to_owned();
-        let message = "under SC there is nothing to order, and no fence changes anything";
-        return Err(InputError::file(name, message).with_help_if(Some(help)));
-    }
+    let model = model_with_buffers(arguments, &name)?;
     let program = &monitored(program)?;
     let asked = targets(program, question.as_ref());
     if asked.is_empty() {
@@ -145,13 +140,33 @@ pub(super) fn model_to_ask(arguments: &FencesArguments, loaded: &Loaded) -> Resu
     Ok(model)
 }
 
+/// The model that is asked about.
+pub(super) fn model_with_buffers(arguments: &FencesArguments, name: &str) -> Result<Model, InputError> {
+    let model = arguments.model.unwrap_or(Model::Tso);
+    if model.has_buffers() {
+        return Ok(model);
+    }
+    let help = "say `--model tso` or `--model pso`".to_owned();
+    let message = "under SC there is nothing to order, and no fence changes anything";
+    Err(InputError::file(name, message).with_help_if(Some(help)))
+}
+
 /// What to place, and how.
 pub(in crate::cli) fn placement_options(
     arguments: &FencesArguments,
     loaded: &Loaded,
     limits: &Limits,
 ) -> Result<PlacementOptions, InputError> {
-    let model = model_to_ask(arguments, loaded)?;
+    options_under(model_to_ask(arguments, loaded)?, arguments, loaded, limits)
+}
+
+/// What to place under a model, and how.
+pub(super) fn options_under(
+    model: Model,
+    arguments: &FencesArguments,
+    loaded: &Loaded,
+    limits: &Limits,
+) -> Result<PlacementOptions, InputError> {
     let defaults = PlacementOptions::new(model);
     let kinds = arguments.kind_costs(&loaded.program.source.name)?;
     Ok(PlacementOptions {

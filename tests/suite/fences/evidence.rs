@@ -111,6 +111,7 @@ pub(crate) fn corrupted(evidence: &RepairEvidence, random: &mut Randomness) -> V
             RowWitness::NotRobust(witness) => drop(witness.steps.pop()),
             RowWitness::Tasks(witness) => drop(witness.steps.pop()),
             RowWitness::Violated(witness) => drop(witness.steps.pop()),
+            RowWitness::Stuck(witness) => drop(witness.steps.pop()),
         });
     }
     for (number, block) in evidence.bound.iter().enumerate() {

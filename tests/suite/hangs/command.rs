@@ -65,9 +65,48 @@ fn documents_and_findings_have_the_answer() {
 }
 
 #[test]
-fn events_and_fences_are_refused() {
+fn fences_against_hangs_are_found_shown_and_written() {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("flags.pal"), UNFENCED).expect("it is written");
+    let (status, report) = said(folder.path(), "fences --ask hangs flags.pal --certificate e");
+    assert_eq!(status, 0, "{report}");
+    assert!(report.starts_with("flags.pal: 2 changes so that nobody waits for ever under TSO, cost 2"), "{report}");
+    assert!(report.contains("  evidence verified\n") && report.contains("+thread a { x = 1; mfence;"), "{report}");
+    let (status, report) = said(folder.path(), "verify e/flags.pal.repair.json e/e_flags.repaired.pal.free.json");
+    assert!(status == 0 && report.contains("has no stuck state under tso with the set"), "{report}");
+
+    let (status, json) = said(folder.path(), "fences --ask hangs flags.pal --json");
+    let document = documents::read(&json);
+    assert_eq!((status, &document["for"], &document["verdict"]), (0, &"hangs".into(), &"violated".into()), "{json}");
+    let (status, report) = said(folder.path(), "fences --ask hangs flags.pal --sarif log.sarif --report page.html");
+    assert_eq!(status, 0, "{report}");
+    assert!(documents::sarif(&folder.path().join("log.sarif")).to_string().contains("missing-fence"));
+    let page = std::fs::read_to_string(folder.path().join("page.html")).expect("it is written");
+    assert!(page.contains("2 changes needed, none cheaper") && page.contains("fences --ask hangs --model tso"));
+
+    assert_eq!(said(folder.path(), "fences --ask hangs flags.pal --apply").0, 0);
     let (status, report) = said(folder.path(), "fences --ask hangs flags.pal");
-    assert!(status == 2 && report.contains("--ask robustness"), "{status}: {report}");
+    assert!(status == 0 && report.contains("nobody waits for ever under TSO: no fence is needed"), "{report}");
+    assert_eq!(said(folder.path(), "check --ask hangs flags.pal").0, 0);
+}
+
+#[test]
+fn what_fences_cannot_do_about_hangs_is_said() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let both = "program both\naddress f, g\nthread a { await (g == 1); f = 1; }\nthread b { await (f == 1); g = 1; }\n";
+    std::fs::write(folder.path().join("both.pal"), both).expect("it is written");
+    let (status, report) = said(folder.path(), "fences --ask hangs both.pal");
+    assert!(status == 1 && report.contains("no fence helps: somebody waits for ever under SC"), "{report}");
+    let refused = [
+        ("--with xchg", "exchanges are not offered against hangs"),
+        ("--model sc", "under SC there is nothing to order"),
+        ("--all", "finds the cheapest fences with which nobody waits for ever"),
+    ];
+    for (option, words) in refused {
+        let (status, report) = said(folder.path(), &format!("fences --ask hangs both.pal {option}"));
+        assert!(status == 2 && report.contains(words), "{option}: {report}");
+    }
+    let events = "program Quiet\ndomain 0..1\naddress x\nevent one [2] init a begin\n  a: mem[x] <- 1;\nend\n";
+    std::fs::write(folder.path().join("events.pal"), events).expect("it is written");
+    assert_eq!(said(folder.path(), "fences --ask hangs events.pal").0, 2);
 }

@@ -4,6 +4,7 @@ mod command;
 mod corpus;
 mod models;
 mod mutations;
+mod repairs;
 
 use crate::checked;
 use palisade::hangs::{HangOptions, Hangs, Verdict};

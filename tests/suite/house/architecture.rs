@@ -92,7 +92,7 @@ const ROOMS: [(&str, &str, &[&str]); 17] = [
     ("crates/palisade-engine/src", "robustness", &["decide"]),
     ("crates/palisade-engine/src", "fences", &["decide", "robustness"]),
     ("crates/palisade-engine/src", "properties", &["decide", "robustness", "fences"]),
-    ("crates/palisade-engine/src", "hangs", &["robustness", "properties"]),
+    ("crates/palisade-engine/src", "hangs", &["robustness", "fences", "properties"]),
 ];
 
 fn root() -> PathBuf {

@@ -55,6 +55,13 @@ thread b regs r init l0 begin
 end
 ";
 
+/// Both threads look before the other's store is there, and one waits for ever.
+const FLAGS: &str = "program Flags
+address x, y, kick
+thread a { x = 1; if (y == 1) { kick = 1; } }
+thread b { y = 1; if (x == 0) { await (kick == 1); } }
+";
+
 const EVENTS: &str = "program Events
 domain 0..1
 address query, list
@@ -109,7 +116,7 @@ fn property(id: &str, low: u32, places: &str) -> String {
 }
 
 /// The jobs, each of a question of its own.
-const JOBS: [&str; 25] = [
+const JOBS: [&str; 26] = [
     "check broken.pal",
     "check broken.pal --each --threads=b=1",
     "check broken.pal --each --model=pso",
@@ -132,6 +139,7 @@ const JOBS: [&str; 25] = [
     "fences fenced.pal",
     "fences broken.pal --each --only=b.l0",
     "fences exclusion.pal --each --ask=properties",
+    "fences flags.pal --each --ask=hangs",
     "cover covered.spec",
     "cover safe.spec",
     "cover ring.pnml --each --all",
@@ -161,6 +169,7 @@ impl Honest {
         write("fenced.pal", &BROKEN.replace("goto l1;", "goto f;\n  f: mfence; goto l1;"));
         write("stated.pal", STATED);
         write("exclusion.pal", EXCLUSION);
+        write("flags.pal", FLAGS);
         write("events.pal", EVENTS);
         write("quiet.pal", QUIET_EVENTS);
         write("exists.litmus", EXISTS);
@@ -267,6 +276,7 @@ fn honest_results_have_their_answers() {
         ("fences fenced.pal", 0, "robust"),
         ("fences broken.pal --each --only=b.l0", 1, "impossible"),
         ("fences exclusion.pal --each --ask=properties", 0, "repaired"),
+        ("fences flags.pal --each --ask=hangs", 0, "repaired"),
         ("cover covered.spec", 1, "coverable"),
         ("cover safe.spec", 0, "uncoverable"),
         ("cover ring.pnml --each --all", 0, "answered"),

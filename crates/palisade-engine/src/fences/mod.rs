@@ -52,9 +52,9 @@ mod planning;
 mod profile;
 mod progress;
 mod redundant;
-mod repair;
+pub(crate) mod repair;
 mod request;
-mod rounds;
+pub(crate) mod rounds;
 mod thread;
 mod unfinished;
 
@@ -76,7 +76,7 @@ pub use progress::{Observer, Silent};
 pub use redundant::{Redundancy, redundant, redundant_besides};
 pub(crate) use repair::Checker;
 pub use repair::{
-    Checks, EventRepair, EventRepaired, RepairError, RepairOptions, Repaired, RepairedText, Shown, Unchecked,
-    WithinLimits, repair, repair_events,
+    Checks, Remedied, Remedy, RepairError, RepairOptions, Repaired, RepairedText, Shown, Unchecked, WithinLimits,
+    repair, repair_events,
 };
 pub use unfinished::Unfinished;

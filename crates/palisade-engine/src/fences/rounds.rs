@@ -13,7 +13,7 @@ use palisade_model::limits::{Limits, StopReason};
 use palisade_model::program::Program;
 
 /// What one program turns out to be.
-pub(super) enum Decided<P, V> {
+pub(crate) enum Decided<P, V> {
     /// It is robust.
     Robust(P),
     /// It is not.
@@ -108,16 +108,23 @@ pub(super) fn round<G: Guesses>(
         Decided::Unknown(reason) => return Ok(Round::Unknown(reason)),
         Decided::NotRobust(violation) => violation,
     };
-    let row = guesses.row(&changed, &violation);
+    let mut row = guesses.row(&changed, &violation);
     debug_assert!(row.is_disjoint(set), "the measures taken do not stop the violation");
-    // The violation with all measures but these may need fewer of them absent.
-    let most = guesses.with_all_but(&row);
-    let violation = match guesses.ask(&most)? {
-        Decided::Robust(_) => unreachable!("the violation passes none of the other measures"),
-        Decided::Unknown(reason) => return Ok(Round::Unknown(reason)),
-        Decided::NotRobust(violation) => violation,
+    // The violation with all measures but these may need fewer of them absent, and then it is not yet one with all but the fewer.
+    let violation = loop {
+        let most = guesses.with_all_but(&row);
+        let violation = match guesses.ask(&most)? {
+            Decided::Robust(_) => unreachable!("the violation passes none of the other measures"),
+            Decided::Unknown(reason) => return Ok(Round::Unknown(reason)),
+            Decided::NotRobust(violation) => violation,
+        };
+        let fewer = guesses.row(&most, &violation);
+        if fewer == row {
+            break violation;
+        }
+        debug_assert!(fewer.is_subset(&row), "the measures in force do not stop the violation");
+        row = fewer;
     };
-    let row = guesses.row(&most, &violation);
     if row.is_clear() {
         return Ok(Round::Impossible(violation));
     }

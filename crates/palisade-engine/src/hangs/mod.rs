@@ -19,9 +19,11 @@
 mod any_number;
 mod asking;
 mod decide;
+mod repair;
 mod replay;
 
 pub use decide::hangs;
+pub use repair::repair_hangs;
 pub use replay::{Stuck, Waiter};
 
 use palisade_evidence::FreeCertificate;

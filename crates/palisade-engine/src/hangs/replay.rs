@@ -3,7 +3,7 @@
 use palisade_evidence::StuckWitness;
 use palisade_exploration::hangs::{Act, Search, Step as Move, Waiting};
 use palisade_model::program::{Action, Expression, InstructionId, Program, Queue, Value};
-use palisade_semantics::{CopyId, Effect, Event, Instance, Machine, Model, State, Step, StepKind};
+use palisade_semantics::{CopyId, Effect, Event, Instance, Machine, Model, State, Step, StepKind, is_interleaving};
 use palisade_verify::check_stuck;
 use std::collections::{BTreeSet, VecDeque};
 
@@ -78,10 +78,7 @@ pub(super) fn follow(program: &Program, search: &mut Search<'_>, instance: &Inst
     let Following { search, machine, places, states, events } = following;
     let waiters = waiters(search, &machine, &places, states.last()?)?;
     let copies = machine.copies().to_vec();
-    let is_interleaving = states.iter().zip(&events).all(|(state, Event { step, .. })| {
-        let is_local = |id| program.thread(step.copy.thread).instruction(id).action.is_local();
-        state.buffers_are_empty() || step.kind.is_flush() || step.kind.instruction().is_some_and(is_local)
-    });
+    let is_interleaving = is_interleaving(program, &events, &states);
     let stuck = Stuck { model, instance: instance.clone(), copies, events, states, waiters, is_interleaving };
     check_stuck(program, &stuck.witness()).ok().map(|()| stuck)
 }

@@ -1,6 +1,7 @@
 //! Evidence about repairs as text: changes as short lists, sets and rows as positions in the list of measures.
 
 use super::MalformedEvidence;
+use super::hangs::{FreeText, StuckText};
 use super::header::InputText;
 use super::number::N;
 use super::program::{RobustIn, RobustOut};
@@ -21,6 +22,9 @@ pub(super) struct RepairText<R, B> {
     /// What sets are to bring about; left out for robustness.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     properties: Option<Object<ClaimText>>,
+    /// What sets are to bring about where it is that nobody waits for ever: the memory model.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    hangs: Option<ModelText>,
     taken: Vec<(KindText, u32, u32)>,
     /// `[kind, thread, label or instruction, cost]`; the cost is null where there is none.
     measures: Vec<(KindText, u32, u32, Option<N<Count>>)>,
@@ -72,6 +76,9 @@ struct ValidText<R, B> {
     /// For properties.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     property: Option<Object<PropertyText<R, B>>>,
+    /// For hangs.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    free: Option<Object<FreeText<R>>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -87,6 +94,9 @@ struct RowText {
     /// For properties.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     violation: Option<Object<ViolationText>>,
+    /// For hangs.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    stuck: Option<Object<StuckText>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -155,35 +165,41 @@ impl<'a> From<&'a RepairEvidence> for RepairText<RobustOut<'a>, &'a BufferInvari
             (kind, thread, place, cost.clone().map(N))
         };
         let valid = |valid: &'a ValidSet| {
-            let (robust, tasks, property) = match &valid.proof {
-                ValidProof::Robust(certificate) => (Some(Object(certificate.as_ref().into())), None, None),
-                ValidProof::Tasks(certificate) => (None, Some(Object(certificate.into())), None),
-                ValidProof::Properties(evidence) => (None, None, Some(Object(evidence.into()))),
-            };
             let repaired = valid.repaired.as_ref().map(Into::into);
-            Object(ValidText { set: valid.set.clone(), repaired, robust, tasks, property })
+            let (robust, tasks, property, free) = (None, None, None, None);
+            let text = ValidText { set: valid.set.clone(), repaired, robust, tasks, property, free };
+            Object(match &valid.proof {
+                ValidProof::Robust(own) => ValidText { robust: Some(Object(own.as_ref().into())), ..text },
+                ValidProof::Tasks(own) => ValidText { tasks: Some(Object(own.into())), ..text },
+                ValidProof::Properties(own) => ValidText { property: Some(Object(own.into())), ..text },
+                ValidProof::Free(own) => ValidText { free: Some(Object(own.as_ref().into())), ..text },
+            })
         };
         let row = |row: &Row| {
-            let (witness, computation, violation) = match &row.witness {
-                RowWitness::NotRobust(witness) => (Some(Object(witness.into())), None, None),
-                RowWitness::Tasks(witness) => (None, Some(Object(witness.into())), None),
-                RowWitness::Violated(witness) => (None, None, Some(Object(witness.into()))),
-            };
-            Object(RowText { measures: row.measures.clone(), witness, computation, violation })
+            let (witness, computation, violation, stuck) = (None, None, None, None);
+            let text = RowText { measures: row.measures.clone(), witness, computation, violation, stuck };
+            Object(match &row.witness {
+                RowWitness::NotRobust(own) => RowText { witness: Some(Object(own.into())), ..text },
+                RowWitness::Tasks(own) => RowText { computation: Some(Object(own.into())), ..text },
+                RowWitness::Violated(own) => RowText { violation: Some(Object(own.into())), ..text },
+                RowWitness::Stuck(own) => RowText { stuck: Some(Object(own.into())), ..text },
+            })
         };
         let block = |block: &Block| {
             let cases = block.cases.iter().map(Into::into).collect();
             Object(BlockText { least: N(block.least.clone()), cases })
         };
-        let properties = match &evidence.claim {
-            RepairClaim::Robust => None,
-            RepairClaim::Properties { model, targets } => Some(Object(ClaimText {
-                model: ModelText(*model),
-                targets: targets.iter().copied().map(TargetText).collect(),
-            })),
+        let (properties, hangs) = match &evidence.claim {
+            RepairClaim::Robust => (None, None),
+            RepairClaim::Properties { model, targets } => {
+                let targets = targets.iter().copied().map(TargetText).collect();
+                (Some(Object(ClaimText { model: ModelText(*model), targets })), None)
+            }
+            RepairClaim::Hangs { model } => (None, Some(ModelText(*model))),
         };
         Self {
             properties,
+            hangs,
             taken: evidence.taken.iter().copied().map(change_out).collect(),
             measures: evidence.measures.iter().map(measure).collect(),
             valid: evidence.valid.iter().map(valid).collect(),
@@ -199,23 +215,39 @@ impl TryFrom<RepairText<RobustIn, BufferInvariant>> for RepairEvidence {
     fn try_from(text: RepairText<RobustIn, BufferInvariant>) -> Result<Self, MalformedEvidence> {
         let missing =
             |what: &str| MalformedEvidence::new(format!("a {what} has not just the part that the claim asks for"));
-        let is_robust = text.properties.is_none();
+        let claim = match (text.properties, text.hangs) {
+            (None, None) => RepairClaim::Robust,
+            (Some(Object(ClaimText { model, targets })), None) => RepairClaim::Properties {
+                model: model.0,
+                targets: targets.into_iter().map(|target| target.0).collect(),
+            },
+            (None, Some(model)) => RepairClaim::Hangs { model: model.0 },
+            (Some(_), Some(_)) => {
+                return Err(MalformedEvidence::new("a repair for properties and against hangs at once"));
+            }
+        };
         let valid = |Object(valid): Object<ValidText<RobustIn, BufferInvariant>>| {
-            let proof = match (valid.robust, valid.tasks, valid.property) {
-                (Some(Object(certificate)), None, None) if is_robust => {
-                    ValidProof::Robust(Arc::new(certificate.into()))
+            let proof = match (&claim, valid.robust, valid.tasks, valid.property, valid.free) {
+                (RepairClaim::Robust, Some(Object(own)), None, None, None) => ValidProof::Robust(Arc::new(own.into())),
+                (RepairClaim::Robust, None, Some(Object(own)), None, None) => ValidProof::Tasks(own.into()),
+                (RepairClaim::Properties { .. }, None, None, Some(Object(own)), None) => {
+                    ValidProof::Properties(own.into())
                 }
-                (None, Some(Object(certificate)), None) if is_robust => ValidProof::Tasks(certificate.into()),
-                (None, None, Some(Object(evidence))) if !is_robust => ValidProof::Properties(evidence.into()),
+                (RepairClaim::Hangs { .. }, None, None, None, Some(Object(own))) => {
+                    ValidProof::Free(Box::new(own.try_into()?))
+                }
                 _ => return Err(missing("valid set")),
             };
             Ok(ValidSet { set: valid.set, repaired: valid.repaired.map(Into::into), proof })
         };
         let row = |Object(row): Object<RowText>| {
-            let witness = match (row.witness, row.computation, row.violation) {
-                (Some(Object(witness)), None, None) if is_robust => RowWitness::NotRobust(witness.try_into()?),
-                (None, Some(Object(witness)), None) if is_robust => RowWitness::Tasks(witness.try_into()?),
-                (None, None, Some(Object(witness))) if !is_robust => RowWitness::Violated(witness.try_into()?),
+            let witness = match (&claim, row.witness, row.computation, row.violation, row.stuck) {
+                (RepairClaim::Robust, Some(Object(own)), None, None, None) => RowWitness::NotRobust(own.try_into()?),
+                (RepairClaim::Robust, None, Some(Object(own)), None, None) => RowWitness::Tasks(own.try_into()?),
+                (RepairClaim::Properties { .. }, None, None, Some(Object(own)), None) => {
+                    RowWitness::Violated(own.try_into()?)
+                }
+                (RepairClaim::Hangs { .. }, None, None, None, Some(Object(own))) => RowWitness::Stuck(own.try_into()?),
                 _ => return Err(missing("row")),
             };
             Ok(Row { measures: row.measures, witness })
@@ -227,16 +259,14 @@ impl TryFrom<RepairText<RobustIn, BufferInvariant>> for RepairEvidence {
         let measure = |(kind, thread, place, cost): (KindText, u32, u32, Option<N<Count>>)| {
             (change_in((kind, thread, place)), cost.map(|cost| cost.0))
         };
-        let claim = |Object(claim): Object<ClaimText>| RepairClaim::Properties {
-            model: claim.model.0,
-            targets: claim.targets.into_iter().map(|target| target.0).collect(),
-        };
+        let valid = text.valid.into_iter().map(valid).collect::<Result<_, MalformedEvidence>>()?;
+        let rows = text.rows.into_iter().map(row).collect::<Result<_, MalformedEvidence>>()?;
         Ok(Self {
-            claim: text.properties.map_or(RepairClaim::Robust, claim),
+            claim,
             taken: text.taken.into_iter().map(change_in).collect(),
             measures: text.measures.into_iter().map(measure).collect(),
-            valid: text.valid.into_iter().map(valid).collect::<Result<_, MalformedEvidence>>()?,
-            rows: text.rows.into_iter().map(row).collect::<Result<_, MalformedEvidence>>()?,
+            valid,
+            rows,
             bound: text.bound.into_iter().map(block).collect(),
         })
     }

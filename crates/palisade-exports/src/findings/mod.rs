@@ -1,19 +1,19 @@
 //! What commands found out about their inputs, in the form that reports for other machines share (SARIF, JUnit).
 
-mod event_fences;
 mod fences;
 mod pairs;
 mod place;
 mod property_fences;
 mod race_fences;
+mod remedies;
 mod told;
 
-pub use event_fences::event_fence_findings;
 pub use fences::fence_findings;
 pub use pairs::pair_findings;
 pub use place::{Fix, Region};
 pub use property_fences::property_fence_findings;
 pub use race_fences::race_fence_findings;
+pub use remedies::remedy_findings;
 pub use told::findings;
 
 use palisade_model::program::Program;

@@ -6,12 +6,12 @@
 mod body;
 mod cover;
 mod cycle;
-mod event_fences;
 mod fences;
 mod lanes;
 mod pairs;
 mod property_fences;
 mod race_fences;
+mod remedies;
 mod scene;
 mod source;
 #[cfg(test)]
@@ -19,11 +19,11 @@ mod tests;
 mod told;
 
 pub use cover::cover_page;
-pub use event_fences::event_fences_page;
 pub use fences::fences_page;
 pub use pairs::pairs_page;
 pub use property_fences::property_fences_page;
 pub use race_fences::race_fences_page;
+pub use remedies::remedy_page;
 pub use told::told_page;
 
 use palisade_model::text::escaped;

@@ -2,7 +2,7 @@
 //!
 //! [`read`] understands the tests of the herd family of tools, in the `X86` syntax (Intel's order of operands) and in
 //! the `X86_64` syntax (AT&T's). A test becomes a [`Program`] whose threads are the columns of its table, with the
-//! [`Question`] its last lines ask. LANGUAGE.md says what is understood and where it departs from herd.
+//! [`Question`] its last lines ask. The guide's page on formats says what is understood and where it departs from herd.
 //!
 //! The reader goes from text to tokens ([`lexer`]), finds the sections, reads initial state, table and condition as
 //! written, lays the locations out in memory, lowers each column to code, cleans the code up and builds the automaton.

@@ -1,7 +1,8 @@
-//! Checks evidence about the repair of a program: sets that make it robust, or keep it from targets, and that none is cheaper.
+//! Checks evidence about the repair of a program: sets that make it robust, or keep it from targets or stuck states, and that none is cheaper.
 //!
 //! Every change takes computations away and adds none (THEORY.md, "Repairs"), so that a program with more changes is
-//! robust, or reaches none of the targets, when one with fewer does. Hence
+//! robust, or reaches none of the targets, when one with fewer does. Fences do not change who waits, as all buffers of a stuck state are
+//! empty, so that the same holds of stuck states. Hence
 //!
 //! 1. a set is valid when a certificate or a proof shows that of the program with it ([`changes`] makes that program; where the
 //!    certificate is about a text, [`same`] shows that the text says this program);
@@ -16,8 +17,8 @@ mod sites;
 
 use super::content::check_content;
 use super::{
-    CheckFailure, check_property, check_property_witness, check_robust_certificate, check_task_certificate,
-    check_task_witness, check_witness,
+    CheckFailure, check_free, check_property, check_property_witness, check_robust_certificate, check_stuck,
+    check_task_certificate, check_task_witness, check_witness,
 };
 use bound::{check_bound, cost_of};
 use changes::{check_changes, program_with};
@@ -25,7 +26,7 @@ use num_bigint::BigUint;
 use palisade_evidence::{PropertyEvidence, RepairClaim, RepairEvidence, Row, RowWitness, ValidProof, ValidSet};
 use palisade_invariants::check_goal;
 use palisade_invariants::reject;
-use palisade_model::program::Program;
+use palisade_model::program::{Measure, Program};
 use palisade_semantics::{Model, Question, Target};
 use same::Corresponding;
 
@@ -64,8 +65,10 @@ pub fn check_repair(
     if program.is_event_driven() && evidence.claim != RepairClaim::Robust {
         reject!(Form, "properties are shown of programs of threads alone");
     }
-    if let RepairClaim::Properties { targets, .. } = &evidence.claim {
-        check_goal(&watched(program.clone())?, question, targets)?;
+    match &evidence.claim {
+        RepairClaim::Robust => {}
+        RepairClaim::Properties { targets, .. } => check_goal(&watched(program.clone())?, question, targets)?,
+        RepairClaim::Hangs { .. } => check_only_fences(evidence)?,
     }
     let mut costs = Vec::new();
     for (number, valid) in evidence.valid.iter().enumerate() {
@@ -127,9 +130,25 @@ fn check_valid(
                 check_targets(&watched(text.clone())?, None, (*model, &targets), proof)?;
             }
         },
+        (RepairClaim::Hangs { model }, ValidProof::Free(certificate)) => {
+            if certificate.model != *model {
+                reject!(Form, "the proof is about another memory model than the claim");
+            }
+            check_free(corresponding.map_or(&changed, |(text, _)| text), certificate)?;
+        }
         _ => reject!(Form, "the proof is not about what is claimed"),
     }
     valid.set.iter().map(|measure| cost_of(evidence, *measure)).sum()
+}
+
+/// Checks that all measures are fences. With an exchange in place of a store a copy may wait that did not: a store is never nothing, an exchange
+/// of equal values is.
+fn check_only_fences(evidence: &RepairEvidence) -> Result<(), CheckFailure> {
+    let mut measures = evidence.measures.iter().map(|(measure, _)| measure).chain(&evidence.taken);
+    match measures.any(|measure| matches!(measure, Measure::Exchange { .. })) {
+        true => reject!(Form, "with an exchange in place of a store there may be more stuck states"),
+        false => Ok(()),
+    }
 }
 
 /// The program in which threads of their own watch the joint control states.
@@ -196,6 +215,12 @@ fn check_row(
                 reject!(Form, "the violation is not one of the claim's targets under its memory model");
             }
             check_property_witness(&watched(changed)?, question, witness)
+        }
+        (RepairClaim::Hangs { model }, RowWitness::Stuck(witness)) => {
+            if witness.model != *model {
+                reject!(Form, "the stuck state is one of another memory model than the claim's");
+            }
+            check_stuck(&changed, witness)
         }
         _ => reject!(Form, "the witness is not about what is claimed"),
     }

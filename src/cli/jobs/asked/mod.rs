@@ -70,6 +70,13 @@ impl<Q: PartialEq> Questions<Q> {
         }
     }
 
+    /// One more question, if it is none of these.
+    fn add(&mut self, question: Q) {
+        if self.0.iter().all(|(own, _)| *own != question) {
+            self.0.push((question, None));
+        }
+    }
+
     /// The answers, in the order of the questions.
     fn answers(&self) -> impl Iterator<Item = Option<bool>> {
         self.0.iter().map(|(_, answer)| *answer)

@@ -2,7 +2,7 @@
 
 use super::{Answer, Asked, Questions, states};
 use crate::cli::Exit;
-use crate::cli::check::{CheckArguments, questions};
+use crate::cli::check::{CheckArguments, looks_for_hangs, questions};
 use crate::cli::jobs::command::Command;
 use crate::cli::load::unoptimised;
 use crate::cli::verify::AcceptedEvidence;
@@ -47,6 +47,8 @@ pub(super) struct Verdicts {
     wants_final_states: bool,
     /// Which violations count.
     queue: QueueChoice,
+    /// Whether a stuck state counts besides, under this model: nobody need have shown that there is none.
+    hangs_under: Option<Model>,
     /// The verdicts in words.
     words: (&'static str, &'static str),
 }
@@ -103,7 +105,9 @@ impl Verdicts {
             ("holds", "violated")
         };
         let quantifier = loaded.question.as_ref().map(|question| question.condition().quantifier);
+        let hangs_under = looks_for_hangs(&arguments, &loaded).then_some(model);
         Ok(Self {
+            hangs_under,
             program: loaded.program,
             subjects,
             questions: Questions::new(asked),
@@ -164,7 +168,14 @@ impl Asked for Verdicts {
             Evidence::RaceFree(..) => (Question::RaceFree, true),
             Evidence::Race(..) => (Question::RaceFree, false),
             Evidence::Free(_, certificate) => (Question::Free(certificate.model), true),
-            Evidence::Stuck(_, witness) => (Question::Free(witness.model), false),
+            Evidence::Stuck(_, witness) => {
+                let question = Question::Free(witness.model);
+                if self.hangs_under == Some(witness.model) {
+                    self.questions.add(question);
+                    self.words = ("holds", "violated");
+                }
+                (question, false)
+            }
             Evidence::PropertyWitness(_, witness) => return self.take_property(witness.model, witness.target, true),
             Evidence::Property(..) => {
                 let Some(facts) = &accepted.properties else { return Ok(()) };

@@ -2,9 +2,10 @@
 
 use super::{Answer, Asked, states};
 use crate::cli::Exit;
-use crate::cli::fences::{FencesArguments, placement_options};
+use crate::cli::fences::{FencesArguments, hang_options, placement_options};
 use crate::cli::jobs::command::Command;
 use crate::cli::verify::AcceptedEvidence;
+use crate::cli::words::Ask;
 use crate::evidence::{About, Evidence, ProgramSubject, RepairClaim, RepairEvidence};
 use crate::fences::{Cost, CostUnit, FenceOptions, unit_of_costs};
 use crate::limits::Limits;
@@ -22,6 +23,8 @@ enum Goal {
     Robust(FenceOptions),
     /// These targets are not reached.
     Properties(PlacementOptions, Vec<Target>),
+    /// Nobody waits for ever.
+    Hangs(PlacementOptions),
 }
 
 /// What is known of the repair.
@@ -63,6 +66,8 @@ impl Repair {
             let mut targets = targets(&loaded.program.monitored().map_err(refused)?, loaded.question.as_ref());
             targets.sort_unstable();
             Goal::Properties(options, targets)
+        } else if arguments.ask == Ask::Hangs {
+            Goal::Hangs(hang_options(&arguments, &loaded, &Limits::none())?)
         } else {
             Goal::Robust(arguments.fence_options(&loaded, &Limits::none())?)
         };
@@ -84,6 +89,9 @@ impl Repair {
             (Goal::Properties(options, asked), RepairClaim::Properties { model, targets })
                 if *model == options.model && targets == asked =>
             {
+                placement::unit_of_costs(&self.program, options, repair)
+            }
+            (Goal::Hangs(options), RepairClaim::Hangs { model }) if *model == options.model => {
                 placement::unit_of_costs(&self.program, options, repair)
             }
             _ => return None,
@@ -136,6 +144,7 @@ impl Asked for Repair {
                 let is_so = witness.model == Model::Sc && asked.contains(&witness.target);
                 is_so.then_some(Known::Impossible)
             }
+            (Evidence::Free(_, free), Goal::Hangs(options)) => (free.model == options.model).then_some(Known::Unneeded),
             _ => None,
         };
         self.known = match (self.known.take(), known) {
@@ -152,7 +161,7 @@ impl Asked for Repair {
             (Known::Repaired(cost, is_cheapest), _) => ("repaired", Some((cost.to_string(), *is_cheapest))),
             (Known::Impossible, _) => ("impossible", None),
             (Known::Unneeded, Goal::Robust(_)) => ("robust", None),
-            (Known::Unneeded, Goal::Properties(..)) => ("holds", None),
+            (Known::Unneeded, Goal::Properties(..) | Goal::Hangs(_)) => ("holds", None),
         };
         Answer { exit: exit(known), verdict, cost }
     }

@@ -5,18 +5,21 @@
 //! * `proof` collects what shows that nothing cheaper is valid: for each row a violation of the program with all
 //!   permitted measures but those of the row, which the search for the row leaves behind; `few_copies` finds it where that search
 //!   was one with ω;
-//! * `events` does all this for programs of events and tasks, row by row;
+//! * `remedy` does all this row by row where programs are only checked; `events` is about robustness of events and tasks, and
+//!   [`hangs`](crate::hangs) about stuck states;
 //! * [`verify`](palisade_verify) checks all of it before it is returned.
 
 mod checks;
 mod events;
 mod few_copies;
 mod proof;
+pub(crate) mod remedy;
 mod text;
 
 pub(crate) use checks::Checker;
 pub use checks::{Checks, Unchecked, WithinLimits};
-pub use events::{EventRepair, EventRepaired, repair_events};
+pub use events::repair_events;
+pub use remedy::{Remedied, Remedy};
 pub use text::RepairedText;
 
 use super::cases::Case;

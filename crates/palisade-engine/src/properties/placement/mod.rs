@@ -19,16 +19,16 @@
 //! * [`needed_measures`]: which of the measures that make a program robust its properties need;
 //! * [`pairs`]: the paper's own problem and methods, for comparison.
 
-mod offer;
+pub(crate) mod offer;
 mod options;
 pub mod pairs;
 mod place;
 mod repair;
 mod repair_error;
 mod retrace;
-mod row;
+pub(crate) mod row;
 mod rows;
-mod shown;
+pub(crate) mod shown;
 #[cfg(test)]
 mod tests;
 

@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 
 /// The measures on offer for a program, numbered, each with its cost.
 #[derive(Clone, Debug)]
-pub(super) struct Offer<'p> {
+pub(crate) struct Offer<'p> {
     program: &'p Program,
     sites: Sites,
     measures: Vec<Measure>,
@@ -45,7 +45,7 @@ impl<'p> Offer<'p> {
     }
 
     /// These measures.
-    pub(super) fn among(program: &'p Program, written: &Program, measures: &[(Measure, Cost)]) -> Self {
+    pub(crate) fn among(program: &'p Program, written: &Program, measures: &[(Measure, Cost)]) -> Self {
         let mut offer = Self::of_nothing(program, written);
         for (measure, cost) in measures {
             offer.add(*measure, cost.clone());
@@ -170,7 +170,7 @@ impl<'p> Offer<'p> {
     }
 
     /// The program that is changed.
-    pub(super) fn program(&self) -> &'p Program {
+    pub(crate) fn program(&self) -> &'p Program {
         self.program
     }
 
@@ -202,7 +202,7 @@ impl<'p> Offer<'p> {
     }
 
     /// The measures of a set, in order of their numbers.
-    pub(super) fn measures(&self, set: &MeasureSet) -> Vec<Measure> {
+    pub(crate) fn measures(&self, set: &MeasureSet) -> Vec<Measure> {
         set.ones().map(|number| self.measures[number]).collect()
     }
 
@@ -239,7 +239,7 @@ impl<'p> Offer<'p> {
     }
 
     /// The program or a slice of it without any measure.
-    pub(super) fn bare(&self, program: &Program) -> Program {
+    pub(crate) fn bare(&self, program: &Program) -> Program {
         self.changed(program, &self.nothing())
     }
 

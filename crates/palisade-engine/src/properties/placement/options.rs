@@ -64,7 +64,7 @@ impl PlacementOptions {
     }
 
     /// What a measure costs, given what fences cost at its labels.
-    pub(super) fn cost_of(&self, measure: Measure, costs: &MeasureCosts<'_>) -> Result<Cost, CostError> {
+    pub(crate) fn cost_of(&self, measure: Measure, costs: &MeasureCosts<'_>) -> Result<Cost, CostError> {
         let of_label = costs.dearest(measure)?;
         Ok(match (measure, &self.exchange) {
             (Measure::StoreFence { .. }, _) => of_label.times(&self.store_fence),
@@ -80,7 +80,7 @@ impl PlacementOptions {
     }
 
     /// An error where a pattern names no label.
-    pub(super) fn check_patterns(&self, program: &Program) -> Result<(), PatternError> {
+    pub(crate) fn check_patterns(&self, program: &Program) -> Result<(), PatternError> {
         self.only.iter().chain(&self.never).try_for_each(|pattern| pattern.check(program))
     }
 }

@@ -13,7 +13,7 @@ use crate::properties::{Answer, Proof, ProveOptions, Rung, TargetAnswer, Violati
 use palisade_exploration::states::Aim;
 use palisade_model::limits::StopReason;
 use palisade_model::program::{NoMonitor, Program};
-use palisade_semantics::{Model, Question, Target};
+use palisade_semantics::{Machine, Model, Question, Target};
 use std::sync::Arc;
 use thiserror::Error;
 
@@ -349,8 +349,8 @@ impl Placing<'_, '_> {
             let bare = offer.bare(offer.program());
             let steps: Vec<_> = violation.events.iter().map(|event| event.step).collect();
             let (instance, model) = (violation.instance.clone(), violation.model);
-            let steps = erased(&bare, &changed, &instance, model, &steps);
-            let row = row_of(offer, &bare, &instance, model, &steps);
+            let steps = erased(&bare, &Machine::new(&changed, &instance, model), &steps);
+            let row = row_of(offer, &Machine::new(&bare, &instance, model), &steps);
             debug_assert!(row.is_disjoint(set), "the measures in force do not forbid the run");
             let run = Run { instance, model, target: violation.target, steps };
             return Ok(self.add(Reached { aim, row, run }));

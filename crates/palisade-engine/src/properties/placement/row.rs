@@ -9,7 +9,7 @@
 use super::offer::Offer;
 use crate::fences::catalogue::MeasureSet;
 use palisade_model::program::{Action, InstructionId, LabelId, Program, Value};
-use palisade_semantics::{CopyId, Effect, Instance, Machine, Model, Step, StepKind};
+use palisade_semantics::{CopyId, Effect, Machine, Model, Step, StepKind};
 
 /// What stands in the order of a copy's buffer.
 #[derive(Clone, Copy, Debug)]
@@ -23,15 +23,9 @@ enum Item {
 }
 
 /// The row of a run of a program without measures: the one that is changed, or a slice of it; where fences are on offer to be
-/// kept, without all of these.
-pub(super) fn row_of(
-    offer: &Offer<'_>,
-    bare: &Program,
-    instance: &Instance,
-    model: Model,
-    steps: &[Step],
-) -> MeasureSet {
-    let machine = Machine::new(bare, instance, model);
+/// kept, without all of these. The machine is one of that program.
+pub(crate) fn row_of(offer: &Offer<'_>, machine: &Machine<'_>, steps: &[Step]) -> MeasureSet {
+    let bare = machine.program();
     let mut state = machine.initial_state();
     let mut tracker =
         Tracker { offer, row: offer.nothing(), buffers: vec![Vec::new(); machine.copies().len()], issued_last: None };
@@ -131,15 +125,9 @@ impl Tracker<'_, '_> {
     }
 }
 
-/// A run of a changed program as one of the program: inserted fences left out, exchanges as stores that reach memory at once.
-pub(super) fn erased(
-    program: &Program,
-    changed: &Program,
-    instance: &Instance,
-    model: Model,
-    steps: &[Step],
-) -> Vec<Step> {
-    let machine = Machine::new(changed, instance, model);
+/// A run of a changed program, on a machine of it, as one of the program: inserted fences left out, exchanges as stores that reach memory at
+/// once.
+pub(crate) fn erased(program: &Program, machine: &Machine<'_>, steps: &[Step]) -> Vec<Step> {
     let mut state = machine.initial_state();
     let mut erased = Vec::with_capacity(steps.len());
     for step in steps {
@@ -152,7 +140,7 @@ pub(super) fn erased(
         let Some(original) = program.thread(step.copy.thread).instructions.get(instruction.index()) else { continue };
         erased.push(*step);
         if let (Action::Store { .. }, Effect::Rmw { address, .. }) = (&original.action, event.effect) {
-            match model {
+            match machine.model() {
                 Model::Sc => {}
                 Model::Tso => erased.push(Step { copy: step.copy, kind: StepKind::Flush }),
                 Model::Pso => erased.push(Step { copy: step.copy, kind: StepKind::FlushAddress(address) }),

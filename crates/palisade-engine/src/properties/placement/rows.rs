@@ -7,7 +7,7 @@ use crate::decide::schedule::{PROPERTY_GLANCE, PROPERTY_ROW, PROPERTY_ROW_CAPACI
 use crate::fences::catalogue::MeasureSet;
 use palisade_exploration::states::{Aim, Answer, Contraction, Cut, Reach, instances, search};
 use palisade_model::program::Program;
-use palisade_semantics::{Instance, Model, Step, Target};
+use palisade_semantics::{Instance, Machine, Model, Step, Target};
 
 /// A run to a target.
 #[derive(Clone, Debug)]
@@ -129,8 +129,8 @@ impl<'a, 'p> Queries<'a, 'p> {
             is_closed &= matches!(answer, Answer::Closed { .. });
             if let Answer::Reached { target, steps } = answer {
                 let bare = &core.bare;
-                let steps = erased(bare, &changed, &instance, model, &steps);
-                let row = row_of(&self.offers[number], bare, &instance, model, &steps);
+                let steps = erased(bare, &Machine::new(&changed, &instance, model), &steps);
+                let row = row_of(&self.offers[number], &Machine::new(bare, &instance, model), &steps);
                 debug_assert!(row.is_disjoint(set), "the measures in force do not forbid the run");
                 let (target, steps) = core.contraction.expanded(&instance, target, &steps);
                 return Some(Reached { aim: number, row, run: Run { instance, model, target, steps } });

@@ -199,7 +199,7 @@ pub(super) fn permitted(
 }
 
 /// All measures that the options permit.
-fn all_permitted(program: &Program, options: &PlacementOptions) -> Vec<Measure> {
+pub(crate) fn all_permitted(program: &Program, options: &PlacementOptions) -> Vec<Measure> {
     let mut measures = Vec::new();
     for (thread, template) in program.thread_ids().filter(|(_, thread)| thread.copies != Copies::Exactly(0)) {
         let by_label = template.instructions_by_label();

@@ -1,4 +1,4 @@
-//! `palisade/fences/1`: the cheapest repair of a program, for robustness or for its properties.
+//! `palisade/fences/1`: the cheapest repair of a program, for robustness, for its properties or against hangs.
 
 mod for_pairs;
 mod pairs;
@@ -118,6 +118,8 @@ pub enum PurposeWord {
     Robustness,
     /// The properties that the program states.
     Property,
+    /// Freedom from hangs.
+    Hangs,
 }
 
 /// The verdict on the program as it is.
@@ -129,9 +131,9 @@ pub enum FencesVerdictWord {
     Robust,
     /// Some computation has not.
     NotRobust,
-    /// Every property holds under the model.
+    /// Every property holds under the model, or nobody waits for ever.
     Holds,
-    /// Some property is violated under the model.
+    /// Some property is violated under the model, or somebody waits for ever.
     Violated,
     /// It was not found out.
     Unknown,

@@ -1,22 +1,25 @@
-//! The page of `palisade fences` about a program of events and tasks.
+//! The page of `palisade fences` where remedies are sought round by round: for robustness of events and tasks, and against hangs.
 
 use super::body::{evidence, warnings};
 use super::fences::{diff, marked, place};
+use super::lanes::lanes;
 use super::scene::scene_table;
 use super::{News, Page, paragraph, table};
-use palisade_engine::fences::EventRepair;
+use palisade_engine::fences::Remedy;
+use palisade_evidence::RowWitness;
 use palisade_report::context::Context;
 use palisade_report::documents::{self, EvidenceWord, FencesDocument, MeasurePlace};
-use palisade_report::event_fences::Result;
+use palisade_report::models::model_word;
+use palisade_report::remedies::{Replayed, Result, subject};
 use palisade_report::scene::Scene;
-use palisade_report::tso::{Computation, instance_words};
+use palisade_report::tso::Computation;
 
-/// The page of a repair of a program of events and tasks, from its document.
-pub fn event_fences_page(document: &FencesDocument<'_>, result: &Result<'_>, context: &Context<'_>) -> String {
-    let (news, verdict) = headline(&result.found.repair);
+/// The page of a remedy, from its document.
+pub fn remedy_page(document: &FencesDocument<'_>, result: &Result<'_>, context: &Context<'_>) -> String {
+    let (news, verdict) = headline(result);
     let mut page = Page::new(context.file, news, verdict);
     page.fact("program", &context.program.name);
-    page.fact("for", instance_words(context.program));
+    page.fact("for", subject(context));
     if let Some(cost) = &document.exact_cost {
         page.fact("cost", cost);
     }
@@ -30,7 +33,11 @@ pub fn event_fences_page(document: &FencesDocument<'_>, result: &Result<'_>, con
     page.section("Why nothing cheaper will do", &rows(result, context));
     page.section("The change", &document.diff.map(diff).unwrap_or_default());
     page.section("Warnings", &warnings(&document.warnings));
-    let command = format!("palisade fences {}", context.file);
+    let command = if result.is_for_robustness() {
+        format!("palisade fences {}", context.file)
+    } else {
+        format!("palisade fences --ask hangs --model {} {}", model_word(result.model()), context.file)
+    };
     let checked = match document.evidence {
         Some(EvidenceWord::Accepted) => {
             "The checker, which shares no code with the search, accepted the evidence for every claim on this page."
@@ -42,15 +49,18 @@ pub fn event_fences_page(document: &FencesDocument<'_>, result: &Result<'_>, con
     page.finish(&documents::text(document))
 }
 
-fn headline(repair: &EventRepair) -> (News, String) {
-    match repair {
-        EventRepair::Valid(measures, _) => match measures.len() {
-            0 => (News::Good, "robust against TSO as it is".to_owned()),
+fn headline(result: &Result<'_>) -> (News, String) {
+    match &result.found.remedy {
+        Remedy::Valid(measures, _) => match measures.len() {
+            0 => (News::Good, format!("{} as it is", result.wanted())),
             1 => (News::Good, "1 change needed, none cheaper".to_owned()),
             count => (News::Good, format!("{count} changes needed, none cheaper")),
         },
-        EventRepair::Impossible(_) => (News::Bad, "no valid set under the restrictions".to_owned()),
-        EventRepair::Unknown(_) => (News::Open, "no valid set of changes is known".to_owned()),
+        Remedy::Impossible(_) if result.is_for_robustness() => {
+            (News::Bad, "no valid set under the restrictions".to_owned())
+        }
+        Remedy::Impossible(_) => (News::Bad, result.headline()),
+        Remedy::Unknown(_) => (News::Open, "no valid set of changes is known".to_owned()),
     }
 }
 
@@ -63,9 +73,15 @@ fn changes(document: &FencesDocument<'_>) -> String {
 
 /// The computation that nothing stops; nothing where something does.
 fn violation(result: &Result<'_>, context: &Context<'_>) -> String {
-    let EventRepair::Impossible(witness) = &result.found.repair else { return String::new() };
-    let shown = Computation::of(context.program, witness);
-    shown.map_or_else(String::new, |shown| scene_table(&Scene::of_computation(&shown)))
+    let Remedy::Impossible(shown) = &result.found.remedy else { return String::new() };
+    match &**shown {
+        (_, RowWitness::Tasks(witness)) => {
+            let shown = Computation::of(context.program, witness);
+            shown.map_or_else(String::new, |shown| scene_table(&Scene::of_computation(&shown)))
+        }
+        (program, RowWitness::Stuck(witness)) => lanes(&Replayed::of(program, witness).report()),
+        _ => String::new(),
+    }
 }
 
 /// The sets of changes of which one is needed.

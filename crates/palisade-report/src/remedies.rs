@@ -1,0 +1,203 @@
+//! The result of `palisade fences` where remedies are sought round by round, as text: for robustness of events and tasks, and against hangs.
+
+use super::computation::{ComputationReport, Marks};
+use super::context::Context;
+use super::counted;
+use super::fences::measure_words;
+use super::models::model_name;
+use super::scene::Scene;
+use super::subject::program_words;
+use super::tso::{Computation, instance_words};
+use palisade_engine::fences::{Remedied, Remedy};
+use palisade_evidence::{RepairClaim, RowWitness, StuckWitness};
+use palisade_model::program::Program;
+use palisade_semantics::{Machine, Model, Replay, is_interleaving, replay_on};
+use std::fmt::Write;
+
+/// A remedy with what the command line made of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Result<'a> {
+    /// The remedy.
+    pub found: &'a Remedied,
+    /// Why the text itself is not changed.
+    pub no_diff: Option<&'a str>,
+    /// The file that the repaired text was written to.
+    pub written: Option<&'a str>,
+}
+
+impl<'a> Result<'a> {
+    /// The changes in the text; nothing where there are none.
+    pub fn diff(&self) -> &'a str {
+        self.found.text.as_ref().and_then(|text| text.as_ref().ok()).map_or("", |text| &text.diff)
+    }
+
+    /// Whether `verify` has accepted the evidence for every claim.
+    pub fn is_shown(&self) -> bool {
+        self.found.shown.as_ref().is_some_and(|shown| shown.is_complete)
+    }
+
+    /// The memory model.
+    pub fn model(&self) -> Model {
+        match &self.found.claim {
+            RepairClaim::Robust => Model::Tso,
+            RepairClaim::Properties { model, .. } | RepairClaim::Hangs { model } => *model,
+        }
+    }
+
+    /// Whether fences are for robustness, or against hangs.
+    pub fn is_for_robustness(&self) -> bool {
+        self.found.claim == RepairClaim::Robust
+    }
+
+    /// What is wanted, of the program as it is: `robust against TSO`.
+    pub fn wanted(&self) -> String {
+        let model = model_name(self.model());
+        if self.is_for_robustness() {
+            format!("robust against {model}")
+        } else {
+            format!("nobody waits for ever under {model}")
+        }
+    }
+
+    /// What is so without the changes.
+    pub fn otherwise(&self) -> &'static str {
+        if self.is_for_robustness() { "it is not robust" } else { "somebody waits for ever" }
+    }
+
+    /// What was found, in a line.
+    pub fn headline(&self) -> String {
+        let wanted = self.wanted();
+        let purpose = if self.is_for_robustness() {
+            format!("for robustness against {}", model_name(self.model()))
+        } else {
+            format!("so that {wanted}")
+        };
+        match &self.found.remedy {
+            Remedy::Valid(measures, _) if measures.is_empty() => format!("{wanted}: no fence is needed"),
+            Remedy::Valid(measures, cost) => {
+                format!("{} {purpose}, cost {cost}, none cheaper", counted(measures.len(), "change"))
+            }
+            Remedy::Impossible(shown) => match &**shown {
+                (program, RowWitness::Stuck(witness)) if Replayed::of(program, witness).is_interleaving => {
+                    "no fence helps: somebody waits for ever under SC".to_owned()
+                }
+                (_, RowWitness::Stuck(_)) => format!("whatever is changed, {}", self.otherwise()),
+                _ => format!("nothing that is permitted makes it {wanted}"),
+            },
+            Remedy::Unknown(reason) => format!("fences {purpose} are unknown: {reason}"),
+        }
+    }
+}
+
+/// What the verdict is about: the copies of threads, or the instances of events.
+pub fn subject(context: &Context<'_>) -> String {
+    let program = context.program;
+    if program.is_event_driven() { instance_words(program) } else { program_words(program, context.changed) }
+}
+
+/// The report for people.
+pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String {
+    let (program, found) = (context.program, result.found);
+    let mut out = String::new();
+    let _ = writeln!(out, "{}: {}", context.file, result.headline());
+    let about = if program.is_event_driven() { "events" } else { "program" };
+    let _ = writeln!(out, "  {about:<8} {}", subject(context));
+    if let Remedy::Valid(measures, _) = &found.remedy {
+        for (measure, _) in measures {
+            let row = found.row_of(*measure);
+            let back = row.map_or(String::new(), |row| format!(", without it {}", back(result, row)));
+            let _ = writeln!(out, "  change   {}{back}", measure_words(program, *measure));
+        }
+        if !measures.is_empty() {
+            let rows = counted(found.rows.len(), "violation");
+            let _ = writeln!(out, "  proof    {rows}, of each of which every repair stops one step at least");
+        }
+    }
+    if verbosity > 0 {
+        let searches = counted(found.searches, "program");
+        let _ = writeln!(out, "  searched {searches} in {:.3} s", context.seconds);
+        for (row, _) in &found.rows {
+            let names: Vec<String> = row.iter().map(|measure| measure.name(program)).collect();
+            let _ = writeln!(out, "  row      {}", names.join(", "));
+        }
+    }
+    if found.shown.is_some() {
+        let _ = writeln!(
+            out,
+            "  evidence {}",
+            if result.is_shown() { "verified" } else { "not verified: a limit was reached" }
+        );
+    }
+    if let Some(why) = result.no_diff {
+        let _ = writeln!(out, "  text     unchanged: {why}");
+    }
+    for path in context.certificates {
+        let _ = writeln!(out, "  evidence {path}");
+    }
+    if let Some(path) = result.written {
+        let _ = writeln!(out, "  written  {path}");
+    }
+    if let Remedy::Impossible(shown) = &found.remedy {
+        match &**shown {
+            (_, RowWitness::Tasks(witness)) => {
+                let scene = Computation::of(program, witness).map(|shown| Scene::of_computation(&shown).text());
+                out.push_str(&scene.unwrap_or_default());
+            }
+            (program, RowWitness::Stuck(witness)) => {
+                let table = Replayed::of(program, witness).report().table();
+                let _ = writeln!(out, "\n{}", table.trim_end_matches('\n'));
+                let _ = writeln!(out, "\nfrom here nobody goes on; `palisade check --ask hangs` says who waits where");
+            }
+            _ => {}
+        }
+    }
+    if result.written.is_none() && !result.diff().is_empty() {
+        let _ = write!(out, "\n{}", result.diff());
+    }
+    out
+}
+
+/// `violation 2 comes back`.
+fn back(result: &Result<'_>, row: usize) -> String {
+    if result.found.rows.len() == 1 {
+        result.otherwise().to_owned()
+    } else {
+        format!("violation {} comes back", row + 1)
+    }
+}
+
+/// A computation to a stuck state, replayed.
+pub struct Replayed<'a> {
+    program: &'a Program,
+    witness: &'a StuckWitness,
+    replay: Replay,
+    /// Whether it is an interleaving.
+    pub is_interleaving: bool,
+}
+
+impl<'a> Replayed<'a> {
+    /// Replays a computation of a program.
+    ///
+    /// # Panics
+    ///
+    /// If it is not one of the program.
+    pub fn of(program: &'a Program, witness: &'a StuckWitness) -> Self {
+        let machine = Machine::new(program, &witness.instance, witness.model).waiting();
+        let replay = replay_on(&machine, &witness.steps).expect("the computation is one of the program");
+        let is_interleaving = is_interleaving(program, &replay.events, &replay.states);
+        Self { program, witness, replay, is_interleaving }
+    }
+
+    /// The computation with its lanes.
+    pub fn report(&self) -> ComputationReport<'_> {
+        let StuckWitness { instance, model, .. } = self.witness;
+        ComputationReport {
+            program: self.program,
+            instance,
+            copies: Machine::new(self.program, instance, *model).copies().to_vec(),
+            events: &self.replay.events,
+            states: &self.replay.states,
+            marks: if self.is_interleaving { Marks::Nothing } else { Marks::of(*model) },
+        }
+    }
+}

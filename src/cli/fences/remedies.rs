@@ -1,0 +1,140 @@
+//! `palisade fences` where remedies are sought round by round: robustness of events and tasks against TSO, and `--ask hangs`.
+
+use super::arguments::FencesArguments;
+use super::checks::{Guarded, alarm};
+use super::properties::{model_with_buffers, options_under};
+use super::repaired::{Proofs, no_text, write_back, write_proofs};
+use super::robustness::refused;
+use crate::cli::output::{print_document, print_text, remark};
+use crate::cli::outputs::OutputOptions;
+use crate::cli::words::Ask;
+use crate::cli::{Exit, Loaded, SharedOptions};
+use crate::evidence::{Evidence, ValidProof};
+use crate::fences::{Remedied, Remedy, RepairError, repair_events};
+use crate::hangs::repair_hangs;
+use crate::limits::Limits;
+use crate::program::Program;
+use crate::properties::placement::PlacementOptions;
+use crate::report::documents::FencesDocument;
+use crate::report::findings::{Answer, remedy_findings};
+use crate::report::page::remedy_page;
+use crate::report::remedies as report;
+use crate::syntax::InputError;
+use std::time::Instant;
+
+/// Answers `palisade fences` for a program of events and tasks, or `--ask hangs`: the exit status, and what was found for `--sarif`.
+pub(super) fn answer(
+    arguments: &FencesArguments,
+    shared: &SharedOptions,
+    loaded: &Loaded,
+    limits: &Limits,
+) -> Result<(Exit, Option<Answer>), InputError> {
+    let begin = Instant::now();
+    let program = &loaded.program;
+    let (wanted, checks) = (arguments.repair_options(loaded), Guarded { file: &arguments.file });
+    let found = if program.is_event_driven() {
+        check_options_for_events(arguments, &program.source.name)?;
+        loaded.posts_as_in_text()?;
+        repair_events(program, &arguments.fence_options(loaded, limits)?, &wanted, &checks)
+    } else {
+        repair_hangs(program, &hang_options(arguments, loaded, limits)?, &wanted, &checks)
+    };
+    let found = match found {
+        Ok(found) => found,
+        Err(RepairError::Fences(error)) => return Err(refused(&error, loaded)),
+        Err(error @ (RepairError::Rejected(_) | RepairError::Broken(_))) => {
+            remark(alarm(&arguments.file, &error.to_string()));
+            return Ok((Exit::Rejected, None));
+        }
+    };
+    let no_text = no_text(arguments, found.text.as_ref())?;
+    let text = found.text.as_ref().and_then(|text| text.as_ref().ok());
+    let certificates = match &arguments.certificate {
+        Some(folder) => write_proofs(folder, arguments, loaded, proofs(loaded, &found))?,
+        None => Vec::new(),
+    };
+    let written = write_back(arguments, loaded, text, found.proof.is_some())?;
+    let context = loaded.context(&arguments.file, begin, &certificates);
+    let result = report::Result { found: &found, no_diff: no_text.as_deref(), written };
+    if shared.json {
+        print_document(&FencesDocument::for_remedy(&result, &context));
+    } else if arguments.diff && matches!(found.remedy, Remedy::Valid(..)) {
+        print_text(result.diff());
+    } else {
+        print_text(report::text(&result, &context, shared.verbose));
+    }
+    let exit = match &found.remedy {
+        // Asked to write, and not sure enough to.
+        Remedy::Valid(measures, _) if arguments.apply && !measures.is_empty() && written.is_none() => Exit::Unknown,
+        Remedy::Valid(..) => Exit::Holds,
+        Remedy::Impossible(_) => Exit::Fails,
+        Remedy::Unknown(_) => Exit::Unknown,
+    };
+    let find = || remedy_findings(&result, &context, loaded.format);
+    let page = || remedy_page(&FencesDocument::for_remedy(&result, &context), &result, &context);
+    Ok((exit, OutputOptions::from(&arguments.sarif).answer(find, page)))
+}
+
+/// The evidence for a remedy.
+fn proofs<'a>(loaded: &Loaded, found: &'a Remedied) -> Proofs<'a> {
+    let mut proofs = Proofs::default();
+    let about = |program: &Program, proof: &ValidProof| {
+        let subject = loaded.subject_of(program);
+        match proof.clone() {
+            ValidProof::Tasks(certificate) => Some(Evidence::TsoRobust(subject, certificate)),
+            ValidProof::Free(certificate) => Some(Evidence::Free(subject, *certificate)),
+            ValidProof::Robust(_) | ValidProof::Properties(_) => None,
+        }
+    };
+    match (&found.text, &found.proof) {
+        (Some(Ok(text)), Some(proof)) => {
+            proofs.text = about(&text.program, proof).map(|evidence| (text, evidence));
+        }
+        (None, Some(proof)) => proofs.unchanged = about(&loaded.program, proof),
+        _ => {}
+    }
+    let is_changed = found.text.is_some() || !matches!(found.remedy, Remedy::Valid(..));
+    proofs.repairs.extend(found.shown.as_ref().filter(|_| is_changed).map(|shown| ("repair", &shown.evidence)));
+    proofs
+}
+
+/// What to place against hangs, and how.
+pub(in crate::cli) fn hang_options(
+    arguments: &FencesArguments,
+    loaded: &Loaded,
+    limits: &Limits,
+) -> Result<PlacementOptions, InputError> {
+    let name = loaded.program.source.name.as_str();
+    if arguments.with.is_some() {
+        let message = "exchanges are not offered against hangs: one that writes what is there already is nothing";
+        let help = "a copy may then wait that stores for ever; fences leave waiting alone".to_owned();
+        return Err(InputError::file(name, message).with_help_if(Some(help)));
+    }
+    if has_other_options(arguments) {
+        let message = "`--ask hangs` finds the cheapest fences with which nobody waits for ever";
+        let help = "besides FILE, copies, values and `--model`, what goes with it is `--cost`, `--only`, `--never`, `--diff`, `--apply`, \
+                    `--certificate`, `--sarif` and `--report`"
+            .to_owned();
+        return Err(InputError::file(name, message).with_help_if(Some(help)));
+    }
+    options_under(model_with_buffers(arguments, name)?, arguments, loaded, limits)
+}
+
+/// Whether an option is given that only fences for robustness or properties of threads have.
+fn has_other_options(arguments: &FencesArguments) -> bool {
+    let FencesArguments { redundant, all, nets, no_slice, .. } = *arguments;
+    let is_method = arguments.objective.is_some() || arguments.method.is_some() || arguments.bound.is_some();
+    redundant || all || nets || no_slice || is_method
+}
+
+/// Refuses what is not for events and tasks.
+fn check_options_for_events(arguments: &FencesArguments, name: &str) -> Result<(), InputError> {
+    if !has_other_options(arguments) && arguments.ask == Ask::Robustness && arguments.model.is_none() {
+        return Ok(());
+    }
+    let message = "for a program with events or tasks, `palisade fences` finds the cheapest fences for robustness against TSO alone";
+    let help =
+        "besides FILE, `--cost`, `--with`, `--only`, `--never`, `--diff`, `--apply`, `--certificate`, `--sarif` and `--report` go with it"
+            .to_owned();
+    Err(InputError::file(name, message).with_help_if(Some(help)))
+}

@@ -25,12 +25,13 @@ mod name;
 mod role;
 mod run;
 mod snapshot;
+mod threads;
 
 pub use copies::Copies;
 
 use role::Role;
 use std::path::PathBuf;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// The variable that names the folder for snapshots, which `cargo palisade` sets.
@@ -69,6 +70,7 @@ pub struct Harness {
     roles: Vec<Role>,
     repeats: bool,
     warm: bool,
+    threads: threads::Warming,
     /// How long the roles may run under `cargo test`, where that was said.
     deadline: Option<Duration>,
     /// What the snapshot says besides roles and objects, line by line.
@@ -160,6 +162,19 @@ impl Harness {
         self
     }
 
+    /// Gives each copy, of roles that have a fixed number of them, a thread of its own that has run the role once. So the copies have data of
+    /// their own (`thread_local!`), and what is made of it at first use is there. Without this, roles that come to such data are refused.
+    pub fn warm_threads(mut self) -> Self {
+        self.threads = threads::Warming::ByRoles;
+        self
+    }
+
+    /// The same, where each thread runs this in place of its role: a role that waits for another one does not return when it runs alone.
+    pub fn warm_threads_by<F: Fn() + Send + Sync + 'static>(mut self, first: F) -> Self {
+        self.threads = threads::Warming::By(Arc::new(first));
+        self
+    }
+
     /// Lets the roles run for so long under `cargo test` before the test fails; 30 seconds where this is not said.
     pub fn deadline(mut self, time: Duration) -> Self {
         self.deadline = Some(time);
@@ -178,6 +193,10 @@ impl Harness {
         }
         match std::env::var_os(SNAPSHOT_VARIABLE) {
             Some(folder) => {
+                let threads = threads::warm(&mut self.roles, &self.threads);
+                if let Some(threads) = &threads {
+                    self.remarks.push_str(&threads.lines);
+                }
                 let name = std::thread::current().name().unwrap_or("main").replace("::", "-");
                 let objects = OBJECTS.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
                 let path = PathBuf::from(folder).join(format!("{name}.snapshot"));

@@ -3,8 +3,8 @@
 use super::{About, Evident, Question};
 use crate::evidence::Evidence;
 use crate::limits::Limits;
-use crate::program::Program;
-use crate::report::account::Account;
+use crate::program::{Heading, Program};
+use crate::report::account::{Account, Standing};
 use crate::robustness::Fault;
 use crate::semantics;
 use crate::syntax::InputError;
@@ -49,10 +49,40 @@ impl<Q: Question> Asked for Answered<Q> {
     }
 
     fn evidence(&self) -> Vec<Named> {
+        if self.is_violated_in_parts() {
+            return Vec::new();
+        }
         self.found.as_ref().map_or_else(|_| Vec::new(), |found| found.evidence(&self.question.about()))
     }
 
     fn accounts(&self) -> Vec<Account<'_>> {
+        let mut accounts = self.told();
+        if let Some(place) = place_in_parts(self.question.about().program) {
+            for account in accounts.iter_mut().filter(|account| account.standing() == Standing::Violated) {
+                let words = format!(
+                    "a violation is found where the access at {place} is taken in parts, but the processor makes it at once"
+                );
+                account.leave_open("unknown", words);
+            }
+        }
+        accounts
+    }
+}
+
+/// An access that the processor makes at once, and the program in parts: what the program shows need not be.
+fn place_in_parts(program: &Program) -> Option<&str> {
+    Heading::of(&program.source)?.parts.first().copied()
+}
+
+impl<Q: Question> Answered<Q> {
+    /// Whether what is found is a violation of a program that is more than the code.
+    fn is_violated_in_parts(&self) -> bool {
+        place_in_parts(self.question.about().program).is_some()
+            && self.told().iter().any(|account| account.standing() == Standing::Violated)
+    }
+
+    /// What was found, about the program.
+    fn told(&self) -> Vec<Account<'_>> {
         let mut accounts = self.question.asked();
         match &self.found {
             Ok(found) => self.question.tell(found, &mut accounts),

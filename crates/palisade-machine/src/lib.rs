@@ -18,14 +18,15 @@ mod program;
 mod resolve;
 mod roles;
 
-use image::{Fields, Image, Lines, Memory, Snapshot};
-use lift::{Contexts, ObjectionAt, Refused};
+use image::{Fields, Image, Lines, Memory, SharedObject, Snapshot};
+use lift::{Contexts, Lifted, LiftedRole, ObjectionAt, Refused};
 use orderings::Orderings;
-use origins::Origins;
+use origins::{Origins, short};
 use palisade_model::program::Program;
 use palisade_model::text::{Diagnostic, Obstacle, Position, SourceText};
 use palisade_syntax::{InputError, read_text, text_of};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::io::Read;
 use std::path::Path;
@@ -92,6 +93,7 @@ pub fn read_with(
     let base = snapshot.base;
     let image = Image::read(&bytes, base)
         .map_err(|why| wrong(Diagnostic::error(format!("the image {why}"), roles::span(&file.image))))?;
+    snapshot.objects.extend(own_data(&snapshot, &image));
     let mut memory = Memory { image, snapshot, fields: Fields::default() };
     let roles = resolve::roles(&file, &memory).map_err(wrong)?;
     let calls: Vec<_> = roles.iter().map(|role| (role.function, role.arguments.as_slice())).collect();
@@ -130,6 +132,13 @@ pub fn read_with(
     }
     let orderings = file.source_order.then(|| Orderings::of(&lifted, &lines, &mut open_source));
     heading.push_str(orderings.as_ref().map_or("", |orderings| &orderings.heading));
+    for (kind, place) in divided(&lifted, &origins) {
+        let _ = writeln!(heading, "{kind} {place}");
+        if file.source_order {
+            let message = format!("the access at {place} is in parts, of which nothing is said for every compilation");
+            return Err(wrong(Diagnostic::error(message, roles::span(&file.image))));
+        }
+    }
     let hints = hinted::written(&file, &memory);
     if let Some([(_, span), ..]) = delays.first().filter(|_| file.source_order) {
         return Err(wrong(Diagnostic::error(
@@ -154,6 +163,27 @@ pub fn read_with(
     let mut program = program::program(&origin, &roles, lifted, &memory, &origins, orderings.as_ref());
     accepted::accept(&mut program, &delays).map_err(wrong)?;
     Ok(program)
+}
+
+/// The data that threads have of their own, as objects with names. What the C library knows of a thread lies behind its base.
+fn own_data(snapshot: &Snapshot, image: &Image) -> Vec<SharedObject> {
+    const OF_THE_LIBRARY: u64 = 2048;
+    let threads = snapshot.threads.iter().map(|thread| SharedObject {
+        name: format!("{}{}.own", thread.role, thread.copy),
+        address: thread.base.saturating_sub(image.thread_data),
+        size: image.thread_data + OF_THE_LIBRARY,
+    });
+    threads.collect()
+}
+
+/// The places that access memory in parts, with the word for them in the listing.
+fn divided(lifted: &Lifted, origins: &Origins) -> BTreeSet<(&'static str, String)> {
+    let of_role = |(number, role): (usize, &LiftedRole)| -> Vec<(&'static str, String)> {
+        let places = origins.of_role(number);
+        let kind = |is_at_once| if is_at_once { "parts" } else { "halves" };
+        role.divided.iter().map(|(place, is_at_once)| (kind(*is_at_once), short(&places[*place].place))).collect()
+    };
+    lifted.roles.iter().enumerate().flat_map(of_role).collect()
 }
 
 /// A source under the path that the compiler knew, or one of its name beside the image: where it is, from the folder of the roles, and its text.

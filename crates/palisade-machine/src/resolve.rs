@@ -1,6 +1,6 @@
 //! From the file of roles to functions and arguments of the image.
 
-use crate::image::Memory;
+use crate::image::{Memory, SnapshotThread};
 use crate::lift::{Narrowing, RoleCode};
 use crate::program;
 use crate::roles::{RolesFile, WrittenArgument, WrittenCopies, WrittenRole, span};
@@ -14,13 +14,15 @@ pub(crate) fn roles(file: &RolesFile, memory: &Memory) -> Result<Vec<RoleCode>, 
     let mut roles = Vec::new();
     if file.role.is_empty() {
         for role in &memory.snapshot.roles {
-            roles.push(RoleCode {
+            let whole = RoleCode {
                 name: role.name.clone(),
                 function: role.function,
                 arguments: role.arguments.iter().map(|word| word.cast_signed()).collect(),
                 copies: role.copies,
                 repeats: role.repeats,
-            });
+                thread_pointer: None,
+            };
+            roles.extend(of_threads(whole, memory));
         }
     }
     for role in &file.role {
@@ -38,6 +40,19 @@ pub(crate) fn roles(file: &RolesFile, memory: &Memory) -> Result<Vec<RoleCode>, 
         }
     }
     Ok(roles)
+}
+
+/// A role as one of one copy for each of its threads, since each has data at addresses of its own; as it is where none is known.
+fn of_threads(role: RoleCode, memory: &Memory) -> Vec<RoleCode> {
+    let threads: Vec<_> = memory.snapshot.threads.iter().filter(|thread| thread.role == role.name).collect();
+    if threads.is_empty() {
+        return vec![role];
+    }
+    let one = |thread: &&SnapshotThread| {
+        let name = if threads.len() == 1 { role.name.clone() } else { format!("{}{}", role.name, thread.copy) };
+        RoleCode { name, copies: Some(1), thread_pointer: Some(thread.base), ..role.clone() }
+    };
+    threads.iter().map(one).collect()
 }
 
 fn written(role: &Spanned<WrittenRole>, memory: &Memory) -> Result<RoleCode, Diagnostic> {
@@ -59,7 +74,7 @@ fn written(role: &Spanned<WrittenRole>, memory: &Memory) -> Result<RoleCode, Dia
     }
     let arguments = inner.args.iter().map(|argument| value(argument, memory)).collect::<Result<Vec<_>, _>>()?;
     let name = inner.name.clone().unwrap_or_else(|| inner.function.get_ref().clone());
-    Ok(RoleCode { name, function, arguments, copies, repeats: inner.repeat })
+    Ok(RoleCode { name, function, arguments, copies, repeats: inner.repeat, thread_pointer: None })
 }
 
 fn function(name: &Spanned<String>, memory: &Memory) -> Result<u64, Diagnostic> {

@@ -30,9 +30,7 @@ fn what_is_not_understood_is_refused_at_its_place() {
         ("thread_local_data", 34, "thread-local storage"),
         ("repeats", 45, "instructions that repeat"),
         ("non_temporal", 48, "`movnti"),
-        ("sixteen_bytes", 50, "16 bytes of shared memory at once"),
         ("system_call", 52, "the system is called directly"),
-        ("unaligned", 54, "which are not aligned"),
         ("no_memory", 56, "neither the image nor the snapshot has memory"),
     ] {
         let text = refusal(function);

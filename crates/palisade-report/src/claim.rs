@@ -18,6 +18,8 @@ pub struct Claim<'a> {
     pub narrowed: Vec<(Vec<&'a str>, u8)>,
     /// Loads that may find any value that their cells may hold.
     pub hints: Vec<&'a str>,
+    /// Accesses of 16 bytes, or across two words of 8, that are taken as several.
+    pub halves: Vec<&'a str>,
     /// The delays that are accepted: an execution that no interleaving explains has one of them.
     pub accepted: Vec<(&'a str, &'a str)>,
 }
@@ -62,9 +64,9 @@ impl<'a> Claim<'a> {
     /// The claim about a text of which delays are accepted; nothing where it is no listing.
     pub fn about(source: &'a SourceText, accepted: &'a [AcceptedDelay]) -> Option<Self> {
         let heading = Heading::of(source)?;
-        let Heading { files, builds, narrowed, hints, .. } = heading;
+        let Heading { files, builds, narrowed, hints, halves, .. } = heading;
         let accepted = accepted.iter().map(|delay| (delay.store.as_str(), delay.load.as_str())).collect();
-        Some(Self { files, builds, narrowed, hints, accepted })
+        Some(Self { files, builds, narrowed, hints, halves, accepted })
     }
 
     /// The claim in a few words: `for this machine code, with head and tail narrowed to 2 bits`.
@@ -114,6 +116,13 @@ impl<'a> Claim<'a> {
         }
         if !self.hints.is_empty() {
             out.push_str("  means    what the code does on x86, it does in some interleaving in which hints find any value of their cell\n");
+        }
+        if let [place, more @ ..] = self.halves.as_slice() {
+            let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+            let _ = writeln!(
+                out,
+                "  takes    the access at {place}{more} as two, in any order; processors with AVX may make it at once"
+            );
         }
         if verbosity > 0 {
             out.push_str("  assumes  ordinary (write-back) memory, code that does not change, no signals in roles, 0 in registers that are no arguments\n");

@@ -1,10 +1,12 @@
 //! One harness for each piece of code that Palisade is to read as it is published.
 
 use palisade_harness::{Harness, share};
+use std::collections::HashMap;
 use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, Once, OnceLock};
+use std::sync::{Arc, Mutex, Once, OnceLock, RwLock};
 use std::task::{Wake, Waker};
+use std::thread::Thread;
 
 #[test]
 fn spin_mutex() {
@@ -76,9 +78,7 @@ fn race_once() {
 
 fn array_queue_of_two() -> Harness {
     let queue = share(crossbeam_queue::ArrayQueue::<u64>::new(2));
-    Harness::new()
-        .role("producer", .., || _ = queue.push(1))
-        .role("consumer", .., || _ = queue.pop())
+    Harness::new().role("producer", .., || _ = queue.push(1)).role("consumer", .., || _ = queue.pop())
 }
 
 #[test]
@@ -94,9 +94,7 @@ fn array_queue_again() {
 fn heapless_queue_of_two() -> Harness {
     #[expect(deprecated, reason = "the queue is asked about as it is")]
     let queue = share(heapless::mpmc::Queue::<u64, 2>::new());
-    Harness::new()
-        .role("producer", .., || _ = queue.enqueue(1))
-        .role("consumer", .., || _ = queue.dequeue())
+    Harness::new().role("producer", .., || _ = queue.enqueue(1)).role("consumer", .., || _ = queue.dequeue())
 }
 
 #[test]
@@ -187,4 +185,55 @@ fn left_right_writer() {
         .role_once("reader", move || _ = black_box(read.enter().map(|value| *value)))
         .role_once("writer", move || _ = write.publish())
         .check();
+}
+
+#[test]
+fn atomic_cell_of_two_words() {
+    let cell = share(crossbeam_utils::atomic::AtomicCell::new([1u64, 2]));
+    Harness::new().role("storer", 1, || cell.store([4, 5])).role("loader", 1, || _ = black_box(cell.load())).check();
+}
+
+#[test]
+fn map_behind_a_lock() {
+    let map = share(RwLock::new(HashMap::from([(1u32, 10u32), (2, 20)])));
+    Harness::new().role("reader", 2, || _ = black_box(map.read().unwrap().get(&1).copied())).check();
+}
+
+#[test]
+fn boxcar() {
+    let vector = share(boxcar::Vec::<u64>::new());
+    vector.push(1);
+    Harness::new()
+        .role("pusher", 2, || _ = vector.push(7))
+        .role("reader", 1, || _ = black_box(vector.get(1).copied()))
+        .check();
+}
+
+#[test]
+fn parked_thread() {
+    let (flag, parked) = (share(AtomicBool::new(false)), share(OnceLock::<Thread>::new()));
+    Harness::new()
+        .role("parker", 1, || {
+            while !flag.load(Ordering::Acquire) {
+                std::thread::park();
+            }
+        })
+        .role("unparker", 1, || {
+            flag.store(true, Ordering::Release);
+            parked.get().expect("the first thread has said who it is").unpark();
+        })
+        .warm_threads_by(|| _ = parked.set(std::thread::current()))
+        .check();
+}
+
+#[test]
+fn arc_swap() {
+    let value = share(arc_swap::ArcSwap::from_pointee(5u64));
+    Harness::new().role("reader", 2, || _ = black_box(**value.load())).warm_threads().check();
+}
+
+#[test]
+fn arc_swap_without_threads() {
+    let value = share(arc_swap::ArcSwap::from_pointee(5u64));
+    Harness::new().role("reader", .., || _ = black_box(**value.load())).check();
 }

@@ -18,7 +18,7 @@ enum Expected {
 
 use Expected::{NotRobust, Refused, Robust};
 
-const ROWS: [(&str, Expected); 21] = [
+const ROWS: [(&str, Expected); 27] = [
     ("spin_mutex", Robust),
     ("spin_rwlock", Robust),
     ("spin_ticket_mutex", Robust),
@@ -39,7 +39,13 @@ const ROWS: [(&str, Expected); 21] = [
     ("atomic_waker", Robust),
     ("atomic_waker_of_an_arc", Robust),
     ("left_right_readers", Robust),
-    ("left_right_writer", Refused("stores of different sizes to the same bytes")),
+    ("left_right_writer", Robust),
+    ("atomic_cell_of_two_words", Robust),
+    ("map_behind_a_lock", Robust),
+    ("boxcar", Robust),
+    ("parked_thread", Robust),
+    ("arc_swap", Robust),
+    ("arc_swap_without_threads", Refused("thread-local storage")),
 ];
 
 /// The harnesses as they are committed.

@@ -4,6 +4,8 @@
 mod code;
 #[cfg(feature = "machine")]
 mod compilations;
+#[cfg(feature = "machine")]
+mod copies;
 mod crates;
 #[cfg(feature = "machine")]
 mod exceptions;
@@ -15,7 +17,9 @@ mod formats;
 mod mutants;
 #[cfg(feature = "machine")]
 mod package;
-mod processor;
+#[cfg(feature = "machine")]
+mod parts;
+pub(crate) mod processor;
 #[cfg(feature = "machine")]
 mod reached;
 #[cfg(feature = "machine")]

@@ -1,7 +1,7 @@
 //! Lifted roles against the processor: each role is compiled, run alone by the machine at hand, and run alone as it was lifted from the
 //! same file. Every cell that the program has must then hold what the processor has left in memory.
 
-use palisade::program::{Action, Program, Value};
+use palisade::program::{Action, ByLabel, Thread, Value};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::Command;
@@ -29,41 +29,52 @@ fn driver(source: &str, role: &str, times: usize) -> String {
     )
 }
 
-/// Runs the only thread of a program to its end; the memory that it leaves.
-fn run(program: &Program) -> BTreeMap<Value, Value> {
-    let thread = &program.threads[0];
-    let by_label = thread.instructions_by_label();
-    let mut memory = program.initial_memory.clone();
-    let (mut label, mut registers) = (thread.initial, thread.initial_registers());
-    for _ in 0..100_000 {
-        let mut open = by_label[label.index()].iter().map(|id| thread.instruction(*id));
-        let next = open.find(|it| match &it.action {
-            Action::Assume(condition) => condition.holds(&registers, None).expect("conditions have values"),
-            _ => true,
-        });
-        let Some(instruction) = next else { return memory };
-        let address = instruction.action.address().map(|it| it.evaluate_address(&registers).expect("an address"));
-        let old = address.map_or(0, |address| memory.get(&address).copied().unwrap_or(0));
-        let value = |it: &palisade::program::Expression| it.evaluate_with_old(&registers, old, None).expect("a value");
-        let mut stored = None;
-        let mut written = instruction.action.written_register().map(|register| (register, old));
-        match &instruction.action {
-            Action::Store { value: it, .. } => stored = Some(value(it)),
-            Action::Rmw { new, .. } => stored = Some(value(new)),
-            Action::Cas { expected, new, .. } => stored = (value(expected) == old).then(|| value(new)),
-            Action::Assign { register, value: it } => written = Some((*register, value(it))),
-            Action::Load { .. } | Action::Assume(_) | Action::Fence | Action::Nop => {}
-            other => panic!("a role that runs alone does not come to {other:?}"),
-        }
-        if let (Some(address), Some(value)) = (address, stored) {
-            memory.insert(address, value);
-        }
-        if let Some((register, value)) = written {
-            registers[register.index()] = value;
-        }
-        label = instruction.target;
+/// Runs a thread alone.
+pub(crate) struct Runner<'p> {
+    thread: &'p Thread,
+    by_label: ByLabel,
+}
+
+impl<'p> Runner<'p> {
+    /// A thread that ends when it runs alone.
+    pub(crate) fn new(thread: &'p Thread) -> Self {
+        Self { thread, by_label: thread.instructions_by_label() }
     }
-    panic!("the role does not end");
+
+    /// Runs it to its end from what memory holds at first; the memory that it leaves.
+    pub(crate) fn run(&self, mut memory: BTreeMap<Value, Value>) -> BTreeMap<Value, Value> {
+        let (mut label, mut registers) = (self.thread.initial, self.thread.initial_registers());
+        for _ in 0..100_000 {
+            let mut open = self.by_label[label.index()].iter().map(|id| self.thread.instruction(*id));
+            let next = open.find(|it| match &it.action {
+                Action::Assume(condition) => condition.holds(&registers, None).expect("conditions have values"),
+                _ => true,
+            });
+            let Some(instruction) = next else { return memory };
+            let address = instruction.action.address().map(|it| it.evaluate_address(&registers).expect("an address"));
+            let old = address.map_or(0, |address| memory.get(&address).copied().unwrap_or(0));
+            let value =
+                |it: &palisade::program::Expression| it.evaluate_with_old(&registers, old, None).expect("a value");
+            let mut stored = None;
+            let mut written = instruction.action.written_register().map(|register| (register, old));
+            match &instruction.action {
+                Action::Store { value: it, .. } => stored = Some(value(it)),
+                Action::Rmw { new, .. } => stored = Some(value(new)),
+                Action::Cas { expected, new, .. } => stored = (value(expected) == old).then(|| value(new)),
+                Action::Assign { register, value: it } => written = Some((*register, value(it))),
+                Action::Load { .. } | Action::Assume(_) | Action::Fence | Action::Nop => {}
+                other => panic!("a role that runs alone does not come to {other:?}"),
+            }
+            if let (Some(address), Some(value)) = (address, stored) {
+                memory.insert(address, value);
+            }
+            if let Some((register, value)) = written {
+                registers[register.index()] = value;
+            }
+            label = instruction.target;
+        }
+        panic!("the role does not end");
+    }
 }
 
 /// The bytes of the cells in these sources.
@@ -103,7 +114,7 @@ fn roles_alone_leave_what_the_processor_leaves() {
                 .expect("is writable");
             let program = palisade::machine::read(&roles.display().to_string())
                 .unwrap_or_else(|error| panic!("{source} {level}: {}", error.render(false)));
-            let memory = run(&program);
+            let memory = Runner::new(&program.threads[0]).run(program.initial_memory.clone());
             for cell in &program.addresses {
                 // Tables of constants lie before the data, and nobody writes them.
                 let Ok(offset) = usize::try_from(cell.address - start) else { continue };

@@ -5,7 +5,7 @@
 //! what they own (6, an example of `Harness::role` that must not compile).
 
 use crate::{checked, documents};
-use palisade::program::{Program, Sites};
+use palisade::program::{Action, Program, Sites};
 use palisade::robustness::{CheckOptions, Verdict};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -146,13 +146,15 @@ fn trap_10_a_comparison_that_fails_is_a_fence() {
 }
 
 #[test]
-fn trap_11_accesses_across_cells_are_refused() {
-    for (function, why) in
-        [("unaligned", "which are not aligned"), ("sixteen_bytes", "16 bytes of shared memory at once")]
-    {
-        let text = refusal("refused", &[function]);
-        assert!(text.contains(why), "{text}");
-    }
+fn trap_11_accesses_across_cells_are_several() {
+    let program = read("refused", &["sixteen_bytes"], "2", false).expect("is read");
+    let stores = program.threads[0].instructions.iter().filter(|own| matches!(own.action, Action::Store { .. }));
+    let cells: std::collections::BTreeSet<_> =
+        stores.filter_map(|own| own.action.address()?.evaluate_address(&[]).ok()).collect();
+    assert_eq!(cells.len(), 2, "{}", program.source.text);
+    assert!(program.source.text.contains("\nhalves "), "{}", program.source.text);
+    let text = refusal("refused", &["mixed_sizes"]);
+    assert!(text.contains("stores of different sizes to the same bytes"), "{text}");
 }
 
 #[test]

@@ -96,12 +96,16 @@ pub(super) fn all() -> Vec<Form> {
             collector.two_operands();
             collector.one_operand();
             collector.products_and_bits();
+            collector.long_products();
+            collector.quotients();
+            collector.searches();
             // What is known of a register matters where it is read or written as 32 bits.
             if mode == Mode::Narrow && *bits < 32 {
                 continue;
             }
             collector.constants();
             collector.shifts();
+            collector.rotations();
             collector.conditional_moves();
         }
         Collector { mode, bits: 8, forms: &mut forms }.sets();
@@ -304,13 +308,7 @@ impl Collector<'_> {
 
     fn shift(&mut self, stem: &str, is_left: bool, is_signed: bool) {
         let bits = i128::from(self.bits);
-        let mut destinations = vec![Register(self.register('d')), Memory];
-        if self.bits == 8 {
-            destinations.push(Register("dh"));
-        }
-        let mut counts = vec![0, 1, 2, 5, bits - 1, bits, bits + 1, 31, 32, 33, 63, 64, 65, 255, -1];
-        counts.sort_unstable();
-        counts.dedup();
+        let (mut destinations, counts) = (self.moved(), self.counts());
         let shl = self.suffixed(stem);
         let mask = if self.bits == 64 { 63 } else { 31 };
         for destination in &destinations {
@@ -339,6 +337,114 @@ impl Collector<'_> {
                 _ => &[Flag::Overflow, Flag::Less],
             };
             self.form(line, undefined);
+        }
+    }
+
+    /// What bits are moved in.
+    fn moved(&self) -> Vec<Operand> {
+        let mut destinations = vec![Register(self.register('d')), Memory];
+        if self.bits == 8 {
+            destinations.push(Register("dh"));
+        }
+        destinations
+    }
+
+    /// By how much bits are moved.
+    fn counts(&self) -> Vec<i128> {
+        let bits = i128::from(self.bits);
+        let mut counts = vec![0, 1, 2, 5, bits - 1, bits, bits + 1, 31, 32, 33, 63, 64, 65, 255, -1];
+        counts.sort_unstable();
+        counts.dedup();
+        counts
+    }
+
+    fn rotations(&mut self) {
+        let mask = if self.bits == 64 { 63 } else { 31 };
+        for stem in ["rol", "ror"] {
+            let mnemonic = self.suffixed(stem);
+            for destination in self.moved() {
+                self.form(Line::Instruction(mnemonic.clone(), vec![destination.clone()]), &[]);
+                for count in self.counts() {
+                    let undefined: &[Flag] = if count & mask <= 1 { &[] } else { &[Flag::Overflow, Flag::Less] };
+                    self.form(Line::Instruction(mnemonic.clone(), vec![destination.clone(), Number(count)]), undefined);
+                }
+            }
+            for destination in self.moved().into_iter().chain([Register(self.register('c'))]) {
+                let line = Line::Instruction(mnemonic.clone(), vec![destination, Register("cl")]);
+                self.form(line, &[Flag::Overflow, Flag::Less]);
+            }
+        }
+    }
+
+    /// Lines that an instruction stands behind.
+    fn behind(&mut self, before: &[(&str, &[Operand])], line: (&str, &[Operand]), undefined: &'static [Flag]) {
+        let lines = before.iter().chain([&line]);
+        let lines = lines.map(|(stem, operands)| Line::Instruction(self.suffixed(stem), operands.to_vec())).collect();
+        self.lines("cmpb", lines, undefined);
+    }
+
+    /// Products of twice as many bits.
+    fn long_products(&mut self) {
+        let (a, c) = (self.register('a'), self.register('c'));
+        for stem in ["mul", "imul"] {
+            for operand in [Register(c), Register(a), Memory] {
+                self.behind(&[], (stem, &[operand]), &[Flag::Zero, Flag::Sign, Flag::Less]);
+            }
+        }
+    }
+
+    /// Quotients that fit.
+    fn quotients(&mut self) {
+        if self.bits == 8 {
+            return;
+        }
+        let (c, d) = (self.register('c'), self.register('d'));
+        let (small, large, sign) = match self.bits {
+            16 => (Number(0x7f), Number(0x200), Number(15)),
+            bits => (Number(0x7fff), Number(0x10_0000), Number(i128::from(bits) - 1)),
+        };
+        let mut quotient = |before: &[(&str, &[Operand])], stem: &str, by: Operand| {
+            self.behind(before, (stem, &[by]), &[Flag::Zero, Flag::Sign, Flag::Carry, Flag::Overflow, Flag::Less]);
+        };
+        for by in [Register(c), Memory] {
+            let at_least: &[Operand] = &[by.clone(), large.clone()];
+            let none: (&str, &[Operand]) = ("xor", &[Register(d), Register(d)]);
+            quotient(&[none, ("or", at_least)], "div", by.clone());
+            quotient(&[("and", &[Register(d), small.clone()]), ("or", at_least)], "div", by.clone());
+            let positive: &[(&str, &[Operand])] =
+                &[("sar", &[Register(d), sign.clone()]), ("shr", &[by.clone(), Number(1)]), ("or", at_least)];
+            quotient(positive, "idiv", by.clone());
+            quotient(&[positive, &[("neg", &[by.clone()])]].concat(), "idiv", by.clone());
+        }
+    }
+
+    /// Searches for bits, counts of them, and bytes in reverse.
+    fn searches(&mut self) {
+        let (a, c, d) = (self.register('a'), self.register('c'), self.register('d'));
+        if self.bits >= 32 && self.mode != Mode::Legacy || self.bits == 32 {
+            self.add("bswap", &[Register(d)]);
+        }
+        if self.bits == 8 {
+            return;
+        }
+        let width = Number(i128::from(self.bits));
+        let all_but_zero: &'static [Flag] = &[Flag::Sign, Flag::Carry, Flag::Overflow, Flag::Less];
+        let all: &'static [Flag] = &[Flag::Zero, Flag::Sign, Flag::Carry, Flag::Overflow, Flag::Less];
+        for source in [Register(c), Register(d), Memory] {
+            let operands = [Register(d), source.clone()];
+            // A register of which 32 bits are left alone must have no others.
+            let whole: &[(&str, &[Operand])] =
+                if self.bits == 32 { &[("mov", &[Register(d), Register(d)])] } else { &[] };
+            for stem in ["bsf", "bsr"] {
+                self.behind(whole, (stem, &operands), all_but_zero);
+            }
+            self.behind(&[], ("lzcnt", &operands), &[Flag::Sign, Flag::Overflow, Flag::Less]);
+            self.behind(&[], ("popcnt", &operands), &[]);
+            if !matches!(source, Register(own) if own == d) {
+                self.behind(&[("mov", &[Register(d), width.clone()])], ("tzcnt", &operands), all);
+            }
+            let not_zero: &[Operand] = &[source.clone(), Number(64)];
+            self.behind(&[("or", not_zero)], ("tzcnt", &[Register(a), source.clone()]), all);
         }
     }
 

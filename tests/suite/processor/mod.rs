@@ -9,6 +9,7 @@ mod forms;
 mod native;
 mod reader;
 mod states;
+mod vectors;
 
 use forms::{Form, Mode};
 use native::{Left, Native};

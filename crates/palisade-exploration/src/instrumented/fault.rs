@@ -3,8 +3,8 @@
 use crate::lazy::NetError;
 use palisade_model::limits::{Halt, StopReason};
 use palisade_model::program::{
-    Action, Copies, Counters, EvaluationError, Instruction, InstructionId, KeptOut, Obstacle, Program, RegisterId,
-    Thread, ThreadId, Value,
+    Action, Copies, Counters, EvaluationError, Heading, Instruction, InstructionId, KeptOut, Obstacle, Program,
+    RegisterId, Thread, ThreadId, Value,
 };
 
 /// What takes more values than an analysis without a domain admits.
@@ -111,6 +111,11 @@ impl Fault {
             }
             FaultKind::Evaluation(_) if self.is_of_unforeseen_value(program) => {
                 format!("a value is stored to the cell of a hint that no small instance has stored there ({place})")
+            }
+            FaultKind::Evaluation(EvaluationError::DivisionByZero) if program.source.is_listing => {
+                format!(
+                    "a number is computed that has no value, or not the same on all processors: a quotient that does not fit, a bit sought in 0 ({place})"
+                )
             }
             FaultKind::Evaluation(error) => format!("{error} ({place})"),
             FaultKind::HavocWithoutDomain => format!("`<- *` needs a declared domain ({place})"),
@@ -248,7 +253,8 @@ impl Fault {
 
     /// Whether machine code stores a value that a hint was not given to choose: what is stored is divided by 0 then.
     fn is_of_unforeseen_value(&self, program: &Program) -> bool {
-        program.source.is_listing && self.kind == FaultKind::Evaluation(EvaluationError::DivisionByZero)
+        self.kind == FaultKind::Evaluation(EvaluationError::DivisionByZero)
+            && Heading::of(&program.source).is_some_and(|heading| !heading.hints.is_empty())
     }
 
     /// What the user can do about it.

@@ -50,6 +50,8 @@ pub(crate) struct Image {
     bound: BTreeSet<u64>,
     /// Stretches that the loader makes read-only once it has written them.
     relro: Vec<(u64, u64)>,
+    /// The bytes of each thread's own data, which lie in front of its base.
+    pub(crate) thread_data: u64,
 }
 
 /// The functions of other files stand at addresses from here on, which no process has.
@@ -70,6 +72,7 @@ impl Image {
             unknown: BTreeSet::new(),
             bound: BTreeSet::new(),
             relro: Vec::new(),
+            thread_data: 0,
         };
         image.read_segments(&file, base)?;
         if image.segments.is_empty() {
@@ -98,6 +101,10 @@ impl Image {
             });
         }
         for header in file.elf_program_headers() {
+            if header.p_type.get(file.endian()) == object::elf::PT_TLS {
+                let align = header.p_align.get(file.endian()).max(1);
+                self.thread_data = header.p_memsz.get(file.endian()).min(MOST).next_multiple_of(align.min(MOST));
+            }
             if header.p_type.get(file.endian()) == object::elf::PT_GNU_RELRO {
                 let start = base.wrapping_add(header.p_vaddr.get(file.endian()));
                 self.relro.push((start, start.saturating_add(header.p_memsz.get(file.endian()))));

@@ -25,9 +25,12 @@ pub(crate) struct Memory {
 impl Memory {
     /// The number in so many bytes.
     pub(crate) fn number(&self, address: u64, bytes: u8) -> Option<u64> {
+        // What is bound to a function of another file stands for that by its name.
+        let is_import = |number: &u64| self.image.is_import(*number);
         let is_fixed = self.mutability(address) == Some(Mutability::ReadOnly);
-        let written = if is_fixed { None } else { self.snapshot.number(address, bytes) };
-        written.or_else(|| self.image.number(address, bytes))
+        let import = if is_fixed { self.image.number(address, bytes).filter(is_import) } else { None };
+        let written = || self.snapshot.number(address, bytes);
+        import.or_else(written).or_else(|| self.image.number(address, bytes))
     }
 
     /// Whether the address may change; nothing where there is no memory.

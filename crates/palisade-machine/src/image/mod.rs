@@ -13,4 +13,4 @@ pub(crate) use elf::Image;
 pub(crate) use fields::Fields;
 pub(crate) use lines::{Frame, Lines};
 pub(crate) use memory::{Memory, Mutability};
-pub(crate) use snapshot::{Snapshot, SnapshotError};
+pub(crate) use snapshot::{SharedObject, Snapshot, SnapshotError, SnapshotThread};

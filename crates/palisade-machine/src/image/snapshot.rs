@@ -1,7 +1,7 @@
 //! The snapshot: what a harness wrote of its memory once its objects were built.
 //!
 //! A text of lines: `palisade-snapshot 1`, `base HEX`, `role NAME FUNCTION COPIES MODE ARGUMENT…`, `object NAME ADDRESS
-//! SIZE`, `narrow BITS CELL…`, `accept STORE LOAD`, `hint PLACE`, `memory START LENGTH` followed by `OFFSET WORD…` lines of 8-byte words in hexadecimal; words that are not
+//! SIZE`, `thread ROLE COPY BASE`, `narrow BITS CELL…`, `accept STORE LOAD`, `hint PLACE`, `memory START LENGTH` followed by `OFFSET WORD…` lines of 8-byte words in hexadecimal; words that are not
 //! listed are 0.
 
 use std::collections::BTreeMap;
@@ -19,6 +19,17 @@ pub(crate) struct SnapshotRole {
     pub(crate) repeats: bool,
     /// The words that it is called with.
     pub(crate) arguments: Vec<u64>,
+}
+
+/// A thread that a copy of a role has its data from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct SnapshotThread {
+    /// The role.
+    pub(crate) role: String,
+    /// Which copy of it.
+    pub(crate) copy: u64,
+    /// Where its data is counted from: the base of `%fs`.
+    pub(crate) base: u64,
 }
 
 /// A named object.
@@ -48,6 +59,8 @@ pub(crate) struct Snapshot {
     pub(crate) base: u64,
     /// The roles.
     pub(crate) roles: Vec<SnapshotRole>,
+    /// The threads of copies.
+    pub(crate) threads: Vec<SnapshotThread>,
     /// The shared objects.
     pub(crate) objects: Vec<SharedObject>,
     /// Names of cells, and in how many bits they are to be computed.
@@ -88,6 +101,10 @@ impl Snapshot {
                 let (address, size) = (hexadecimal(address)?, hexadecimal(size)?);
                 self.objects.push(SharedObject { name: (*name).to_owned(), address, size });
             }
+            (_, ["thread", role, copy, base]) => {
+                let copy = copy.parse().map_err(|_| format!("`{copy}` is no number of a copy"))?;
+                self.threads.push(SnapshotThread { role: (*role).to_owned(), copy, base: hexadecimal(base)? });
+            }
             (_, ["narrow", bits, cells @ ..]) => {
                 let bits = bits.parse().map_err(|_| format!("`{bits}` is no number of bits"))?;
                 self.narrow.push((cells.iter().map(|cell| (*cell).to_owned()).collect(), bits));
@@ -113,7 +130,7 @@ impl Snapshot {
                 self.stretches.insert(start, length);
                 *stretch = Some((start, length));
             }
-            (_, [word @ ("base" | "object" | "narrow" | "accept" | "hint" | "role" | "memory"), ..]) => {
+            (_, [word @ ("base" | "object" | "narrow" | "accept" | "hint" | "role" | "thread" | "memory"), ..]) => {
                 return Err(format!("`{word}` is followed by too few words, or too many"));
             }
             (_, [offset, values @ ..]) => {

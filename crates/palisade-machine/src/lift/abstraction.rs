@@ -198,12 +198,32 @@ impl Abstract {
         }
     }
 
+    /// The value of an expression all of whose parts are known numbers: what it computes on its way may need 128 bits.
+    fn computed(
+        expression: &Expression,
+        register: &impl Fn(palisade_model::program::RegisterId) -> Self,
+        old: Self,
+    ) -> Option<Value> {
+        let leaf = |leaf: &Expression| match leaf {
+            Expression::Register(id) => register(*id).constant(),
+            Expression::Old => old.constant(),
+            _ => None,
+        };
+        if !matches!(expression, Expression::Unary(..) | Expression::Binary(..)) || !are_all(expression, &leaf) {
+            return None;
+        }
+        expression.replaced(&|part| leaf(part).map(Expression::Constant)).evaluate(&[], None).ok()
+    }
+
     /// What is known of an expression, given what is known of its registers and of what memory has held.
     pub(crate) fn of(
         expression: &Expression,
         register: &impl Fn(palisade_model::program::RegisterId) -> Self,
         old: Self,
     ) -> Self {
+        if let Some(value) = Self::computed(expression, register, old) {
+            return Constant(value);
+        }
         let of = |expression: &Expression| Self::of(expression, register, old);
         match expression {
             Expression::Constant(value) | Expression::Address { value, .. } => Constant(*value),
@@ -259,6 +279,16 @@ impl Low {
             }
             _ => None,
         }
+    }
+}
+
+/// Whether all registers of an expression are known, and what memory has held.
+fn are_all(expression: &Expression, known: &impl Fn(&Expression) -> Option<Value>) -> bool {
+    match expression {
+        Expression::Register(_) | Expression::Old => known(expression).is_some(),
+        Expression::Constant(_) | Expression::Address { .. } => true,
+        Expression::Unary(_, operand) => are_all(operand, known),
+        Expression::Binary(_, left, right) => are_all(left, known) && are_all(right, known),
     }
 }
 

@@ -3,12 +3,12 @@
 //! What an instruction means is not said here but by the table that readers of litmus tests use as well. The library that
 //! decodes is used here and nowhere else. Instructions that are not listed are refused.
 
-use super::numbers::OfNumbers;
+use super::vectors::vector;
 use iced_x86::{ConditionCode as IcedCondition, Decoder, DecoderOptions, Formatter, GasFormatter};
 use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind, Register};
 use palisade_model::program::Value;
 use palisade_syntax::x86::registers::{MachineRegister, Part};
-use palisade_syntax::x86::{Arithmetic, BitChange, ConditionCode, FlagTest, Form, Operation, Place};
+use palisade_syntax::x86::{Arithmetic, BitChange, ConditionCode, FlagTest, Form, Operation, Place, Scan, VectorForm};
 
 /// An operand in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,10 +78,12 @@ pub(crate) enum Kind {
     Trap,
     /// Copies up to 16 bytes: destination, source, bytes.
     VectorMove(VectorPlace, VectorPlace, u8),
-    /// A register of 16 bytes becomes 0.
-    VectorClear(u8),
-    /// The low halves of two registers of 16 bytes are joined in the first.
-    VectorJoin(u8, u8),
+    /// An instruction of the table on registers of 16 bytes; with an operand in memory, that is read into the scratch register first.
+    Lanes(VectorForm, Option<MemoryOperand>),
+    /// The signs of lanes of so many bits are put into a general-purpose register.
+    LaneSigns(MachineRegister, u8, u8),
+    /// The upper half of a register of 16 bytes is stored.
+    StoreUpper(MemoryOperand, u8),
     /// Sign extension of the accumulator: into its own upper half, or into `rdx`.
     SignExtend {
         /// The bits of the source.
@@ -89,8 +91,22 @@ pub(crate) enum Kind {
         /// Whether `rdx` receives copies of the sign.
         into_data: bool,
     },
-    /// What is understood of known numbers alone, with the family of the source and its bits.
-    OfNumbers(OfNumbers, u8, u8),
+}
+
+impl Kind {
+    /// The operand in memory that the segment's base is added to, if there is one.
+    fn memory(&mut self) -> Option<&mut MemoryOperand> {
+        match self {
+            Self::Table(_, memory) | Self::Push(_, memory) | Self::Lanes(_, memory) => memory.as_mut(),
+            Self::Call(Target::Memory(memory)) | Self::Jump(Target::Memory(memory)) | Self::StoreUpper(memory, _) => {
+                Some(memory)
+            }
+            Self::VectorMove(VectorPlace::Memory(memory), ..) | Self::VectorMove(_, VectorPlace::Memory(memory), _) => {
+                Some(memory)
+            }
+            _ => None,
+        }
+    }
 }
 
 /// An instruction.
@@ -111,24 +127,34 @@ pub(crate) struct NotUnderstood {
     pub(crate) text: String,
     /// What is wrong with it.
     pub(crate) why: String,
+    /// Whether it accesses data of the thread's own, of which nothing is known.
+    pub(crate) is_of_thread: bool,
 }
 
-/// Decodes the instruction at an address.
-pub(crate) fn decode(bytes: &[u8], address: u64) -> Result<Decoded, NotUnderstood> {
+/// Decodes the instruction at an address. Data of the thread's own is counted from an address, if that is known.
+pub(crate) fn decode(bytes: &[u8], address: u64, thread_pointer: Option<u64>) -> Result<Decoded, NotUnderstood> {
     let mut decoder = Decoder::with_ip(64, &bytes[..bytes.len().min(15)], address, DecoderOptions::NONE);
     let instruction = decoder.decode();
     let text = text_of(&instruction);
-    let refused = |why: &str| NotUnderstood { text: text.clone(), why: why.to_owned() };
+    let refused = |why: &str| NotUnderstood { text: text.clone(), why: why.to_owned(), is_of_thread: false };
     if instruction.is_invalid() {
         return Err(refused("these bytes are no instruction"));
     }
-    if instruction.has_rep_prefix() && !is_harmless_prefix(&instruction) || instruction.has_repne_prefix() {
+    // Before a jump or a call it is about bounds that nobody checks.
+    let repeats_until = instruction.has_repne_prefix() && instruction.flow_control() == FlowControl::Next;
+    if instruction.has_rep_prefix() && !is_harmless_prefix(&instruction) || repeats_until {
         return Err(refused("instructions that repeat are not understood"));
     }
-    if instruction.segment_prefix() == Register::FS || instruction.segment_prefix() == Register::GS {
-        return Err(refused("this is data of the thread's own, which no other copy shares (thread-local storage)"));
+    let mut kind = kind_of(&instruction).map_err(|why| refused(&why))?;
+    let own = "this is data of the thread's own, which no other copy shares (thread-local storage)";
+    match (instruction.segment_prefix(), thread_pointer, kind.memory()) {
+        (Register::FS, Some(base), Some(memory)) => {
+            memory.displacement = memory.displacement.wrapping_add(base.cast_signed());
+        }
+        (Register::FS, None, _) => return Err(NotUnderstood { is_of_thread: true, ..refused(own) }),
+        (Register::FS | Register::GS, ..) => return Err(refused(own)),
+        _ => {}
     }
-    let kind = kind_of(&instruction).map_err(|why| refused(&why))?;
     Ok(Decoded { kind, next: instruction.next_ip(), text })
 }
 
@@ -145,12 +171,19 @@ fn is_harmless_prefix(instruction: &Instruction) -> bool {
     let name = instruction.mnemonic();
     matches!(
         name,
-        Mnemonic::Pause | Mnemonic::Endbr64 | Mnemonic::Ret | Mnemonic::Nop | Mnemonic::Tzcnt | Mnemonic::Bsf
+        Mnemonic::Pause
+            | Mnemonic::Endbr64
+            | Mnemonic::Ret
+            | Mnemonic::Nop
+            | Mnemonic::Bsf
+            | Mnemonic::Tzcnt
+            | Mnemonic::Lzcnt
+            | Mnemonic::Popcnt
     ) || is_vector(instruction.op0_register())
         || is_vector(instruction.op1_register())
 }
 
-fn is_vector(register: Register) -> bool {
+pub(super) fn is_vector(register: Register) -> bool {
     register.is_xmm()
 }
 
@@ -227,67 +260,12 @@ fn special(instruction: &Instruction) -> Result<Option<Kind>, String> {
         Mnemonic::Cdqe => Kind::SignExtend { from: 32, into_data: false },
         Mnemonic::Cdq => Kind::SignExtend { from: 32, into_data: true },
         Mnemonic::Cqo => Kind::SignExtend { from: 64, into_data: true },
-        _ => return of_numbers(instruction),
+        _ => return Ok(None),
     }))
 }
 
-/// Instructions that are understood of known numbers alone, in registers.
-fn of_numbers(instruction: &Instruction) -> Result<Option<Kind>, String> {
-    let into = |operation: fn(u8) -> OfNumbers| -> Result<(OfNumbers, Register), String> {
-        Ok((operation(register(instruction.op0_register())?.family), instruction.op1_register()))
-    };
-    let (operation, source) = match instruction.mnemonic() {
-        Mnemonic::Mul => (OfNumbers::Multiply, instruction.op0_register()),
-        Mnemonic::Div => (OfNumbers::Divide, instruction.op0_register()),
-        Mnemonic::Bsf | Mnemonic::Tzcnt => into(OfNumbers::LowestBit)?,
-        Mnemonic::Bsr => into(OfNumbers::HighestBit)?,
-        _ => return Ok(None),
-    };
-    let is_in_memory = (0..instruction.op_count()).any(|index| instruction.op_kind(index) != OpKind::Register);
-    let source = if is_in_memory { None } else { register(source).ok() };
-    match source {
-        Some(MachineRegister { family, part: part @ (Part::Double | Part::Quad) }) => {
-            Ok(Some(Kind::OfNumbers(operation, family, part.bits())))
-        }
-        _ => Err("this form is not understood".to_owned()),
-    }
-}
-
-fn vector(instruction: &Instruction) -> Result<Option<Kind>, String> {
-    let place = |index: u32, bytes: u8| -> Result<VectorPlace, String> {
-        match instruction.op_kind(index) {
-            OpKind::Register if is_vector(instruction.op_register(index)) => {
-                Ok(VectorPlace::Vector(number(instruction.op_register(index))))
-            }
-            OpKind::Register => Ok(VectorPlace::General(register(instruction.op_register(index))?.family, bytes)),
-            OpKind::Memory => {
-                let memory = memory_operand(instruction)?.ok_or("an operand in memory is expected")?;
-                Ok(VectorPlace::Memory(MemoryOperand { bytes, ..memory }))
-            }
-            _ => Err("this operand is not understood".to_owned()),
-        }
-    };
-    let bytes = match instruction.mnemonic() {
-        Mnemonic::Movups | Mnemonic::Movaps | Mnemonic::Movupd | Mnemonic::Movapd => 16,
-        Mnemonic::Movdqa | Mnemonic::Movdqu => 16,
-        Mnemonic::Movq => 8,
-        Mnemonic::Movd => 4,
-        Mnemonic::Xorps | Mnemonic::Pxor | Mnemonic::Xorpd => {
-            let (left, right) = (instruction.op0_register(), instruction.op1_register());
-            if instruction.op1_kind() == OpKind::Register && left == right && is_vector(left) {
-                return Ok(Some(Kind::VectorClear(number(left))));
-            }
-            return Err("of vector arithmetic only copies and zeros are understood".to_owned());
-        }
-        Mnemonic::Punpcklqdq if instruction.op1_kind() == OpKind::Register => {
-            return Ok(Some(Kind::VectorJoin(number(instruction.op0_register()), number(instruction.op1_register()))));
-        }
-        _ => return Ok(None),
-    };
-    Ok(Some(Kind::VectorMove(place(0, bytes)?, place(1, bytes)?, bytes)))
-}
-
-fn number(register: Register) -> u8 {
+/// The number of a register in its class.
+pub(super) fn number(register: Register) -> u8 {
     u8::try_from(register.number()).unwrap_or(u8::MAX)
 }
 
@@ -341,7 +319,18 @@ fn operation(instruction: &Instruction) -> Result<Operation, String> {
         Mnemonic::Sar => Operation::ShiftRight { signed: true },
         Mnemonic::Neg => Operation::Negate,
         Mnemonic::Not => Operation::Complement,
-        Mnemonic::Imul if instruction.op_count() > 1 => Operation::Multiply,
+        Mnemonic::Rol => Operation::RotateLeft,
+        Mnemonic::Ror => Operation::RotateRight,
+        Mnemonic::Imul => Operation::Multiply,
+        Mnemonic::Mul => Operation::MultiplyUnsigned,
+        Mnemonic::Div => Operation::Divide { signed: false },
+        Mnemonic::Idiv => Operation::Divide { signed: true },
+        Mnemonic::Bsf => Operation::Scan(Scan::Lowest),
+        Mnemonic::Bsr => Operation::Scan(Scan::Highest),
+        Mnemonic::Tzcnt => Operation::Scan(Scan::ZerosBelow),
+        Mnemonic::Lzcnt => Operation::Scan(Scan::ZerosAbove),
+        Mnemonic::Popcnt => Operation::CountOnes,
+        Mnemonic::Bswap => Operation::SwapBytes,
         Mnemonic::Bt => Operation::BitTest(BitChange::Keep),
         Mnemonic::Bts => Operation::BitTest(BitChange::Set),
         Mnemonic::Btr => Operation::BitTest(BitChange::Clear),
@@ -402,7 +391,7 @@ fn place(instruction: &Instruction, index: u32) -> Result<Place, String> {
 }
 
 /// The operand in memory, if there is one.
-fn memory_operand(instruction: &Instruction) -> Result<Option<MemoryOperand>, String> {
+pub(super) fn memory_operand(instruction: &Instruction) -> Result<Option<MemoryOperand>, String> {
     if !(0..instruction.op_count()).any(|index| instruction.op_kind(index) == OpKind::Memory) {
         return Ok(None);
     }
@@ -426,7 +415,8 @@ fn memory_operand(instruction: &Instruction) -> Result<Option<MemoryOperand>, St
     Ok(Some(MemoryOperand { base: whole(instruction.memory_base())?, index, displacement, bytes }))
 }
 
-fn register(register: Register) -> Result<MachineRegister, String> {
+/// A general-purpose register.
+pub(super) fn register(register: Register) -> Result<MachineRegister, String> {
     if !register.is_gpr() {
         return Err("this register is not understood".to_owned());
     }
@@ -447,14 +437,24 @@ mod tests {
     #[test]
     fn forms_and_operands() {
         // lock cmpxchg %ecx,0x10(%rdi,%rsi,4)
-        let decoded = decode(&[0xf0, 0x0f, 0xb1, 0x4c, 0xb7, 0x10], 0x1000).expect("is understood");
+        let decoded = decode(&[0xf0, 0x0f, 0xb1, 0x4c, 0xb7, 0x10], 0x1000, None).expect("is understood");
         let Kind::Table(form, Some(memory)) = decoded.kind else { panic!("{decoded:?}") };
         assert_eq!((form.operation, form.bits, form.locked), (Operation::CompareExchange, 32, true));
         assert_eq!(memory, MemoryOperand { base: Some(7), index: Some((6, 4)), displacement: 16, bytes: 4 });
         // mov 0x2eda(%rip),%eax
-        let decoded = decode(&[0x8b, 0x05, 0xda, 0x2e, 0, 0], 0x0040_1138).expect("is understood");
+        let decoded = decode(&[0x8b, 0x05, 0xda, 0x2e, 0, 0], 0x0040_1138, None).expect("is understood");
         let Kind::Table(_, Some(memory)) = decoded.kind else { panic!("{decoded:?}") };
         assert_eq!((memory.base, memory.displacement), (None, 0x0040_4018));
+    }
+
+    #[test]
+    fn data_of_the_thread_is_counted_from_its_base() {
+        // mov %fs:0xfffffffffffffff8,%rax
+        let bytes = [0x64, 0x48, 0x8b, 0x04, 0x25, 0xf8, 0xff, 0xff, 0xff];
+        let decoded = decode(&bytes, 0, Some(0x7f00_0000_1000)).expect("is understood");
+        let Kind::Table(_, Some(memory)) = decoded.kind else { panic!("{decoded:?}") };
+        assert_eq!((memory.base, memory.displacement), (None, 0x7f00_0000_0ff8));
+        assert!(decode(&bytes, 0, None).expect_err("no thread is known").is_of_thread);
     }
 
     #[test]
@@ -467,7 +467,7 @@ mod tests {
             (&[0x7a, 0x00], "parity"),                                     // jp
             (&[0x67, 0x8b, 0x07], "64 bits"),                              // mov (%edi),%eax
         ] {
-            let error = decode(bytes, 0).expect_err("is refused");
+            let error = decode(bytes, 0, None).expect_err("is refused");
             assert!(error.why.contains(why), "{error:?}");
         }
     }

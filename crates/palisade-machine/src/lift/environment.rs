@@ -3,11 +3,14 @@
 use super::abstraction::Abstract;
 use super::stubs::ERROR_NUMBER;
 use palisade_model::program::RegisterId;
-use palisade_syntax::x86::{Architecture, Atom, Flag, Machine};
+use palisade_syntax::x86::{Architecture, Atom, Flag, Machine, SCRATCH};
 use std::collections::BTreeMap;
 
 /// All flags, in the order in which they are kept.
 const FLAGS: [Flag; 5] = [Flag::Zero, Flag::Less, Flag::Carry, Flag::Sign, Flag::Overflow];
+
+/// The registers of 16 bytes, the scratch register among them.
+const VECTORS: usize = SCRATCH as usize + 1;
 
 /// The family of `rsp`.
 pub(crate) const STACK_POINTER: u8 = 4;
@@ -26,15 +29,17 @@ pub(crate) struct Environment {
     /// The flags.
     flags: [Abstract; 5],
     /// The halves of the registers of 16 bytes, the lower one first.
-    vectors: [[Abstract; 2]; 16],
+    vectors: [[Abstract; 2]; VECTORS],
     /// What was written to the frame: offset to number of bytes and value. What is not here holds some number.
     frame: BTreeMap<i64, (u8, Abstract)>,
+    /// Where the thread's own data is counted from, if that is known.
+    pub(crate) thread_pointer: Option<u64>,
 }
 
 impl Environment {
     /// The state in which a role begins: its arguments in registers, 0 in the others, the stack pointer at its return
     /// address.
-    pub(crate) fn at_start(arguments: &[i64], return_address: i64) -> Self {
+    pub(crate) fn at_start(arguments: &[i64], return_address: i64, thread_pointer: Option<u64>) -> Self {
         let mut families = [Abstract::Constant(0); 16];
         for (family, value) in ARGUMENTS.iter().zip(arguments) {
             families[usize::from(*family)] = Abstract::Constant(*value);
@@ -43,8 +48,9 @@ impl Environment {
         Self {
             families,
             flags: [Abstract::Constant(0); 5],
-            vectors: [[Abstract::Constant(0); 2]; 16],
+            vectors: [[Abstract::Constant(0); 2]; VECTORS],
             frame: BTreeMap::from([(0, (8, Abstract::Constant(return_address)))]),
+            thread_pointer,
         }
     }
 
@@ -89,6 +95,7 @@ impl Environment {
         match Atom::of(register) {
             Atom::Family(family) => self.family(family),
             Atom::Flag(flag) => self.flag(flag),
+            Atom::Vector(half) => self.vector(half.number, half.upper),
             Atom::Result => result,
         }
     }
@@ -193,7 +200,7 @@ mod tests {
 
     #[test]
     fn pointers_in_the_frame_stay_known_as_such() {
-        let mut one = Environment::at_start(&[], -1);
+        let mut one = Environment::at_start(&[], -1, None);
         let mut two = one.clone();
         one.write_frame(-16, 8, Abstract::Frame(-40));
         two.write_frame(-16, 8, Abstract::Constant(3));

@@ -3,10 +3,12 @@
 //! Calls are followed into their functions, once for each chain of calls, so that what a function is given by one caller
 //! is not mixed up with what another one gives. A place is looked at again whenever less is known of it than before.
 
+use super::RoleCode;
 use super::contexts::{Context, Contexts, Place};
+use super::copies::Copying;
 use super::decode::{Decoded, MemoryOperand, Target, decode};
-use super::environment::{ARGUMENTS, CALLER_SAVED, Environment, STACK_POINTER};
-use super::knowledge::{Knowledge, Loaded};
+use super::environment::{ARGUMENTS, Environment, STACK_POINTER};
+use super::knowledge::{Knowledge, Loaded, Stretch};
 use super::micro::{Flow, Micro, address, at_stack, move_stack, push_return, steps};
 use super::refusal::{Objection, ObjectionAt};
 use super::stubs::{self, Called, ERROR_NUMBER, FUTEX, Returned, Stub};
@@ -18,6 +20,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// What stands on the stack where a role returns to.
 pub(crate) const ROLE_END: u64 = 0x7eff_ffff_ffff_fff0;
+
+/// What to do about data of the thread's own.
+const OWN_DATA: &str = "`.warm_threads()` gives each of a fixed number of copies a thread with such data";
 
 /// More places than this are too many to be checked anyway.
 const MOST_PLACES: usize = 40_000;
@@ -102,15 +107,12 @@ pub(crate) struct Explored {
 
 /// Goes through the code of a role. What is not understood is refused where control cannot but come there; elsewhere it is for an
 /// exploration of the program to show that it does not.
-pub(crate) fn explore(
-    function: u64,
-    arguments: &[i64],
-    knowledge: &mut Knowledge<'_>,
-) -> Result<Explored, (ObjectionAt, Contexts)> {
+pub(crate) fn explore(role: &RoleCode, knowledge: &mut Knowledge<'_>) -> Result<Explored, (ObjectionAt, Contexts)> {
+    let function = role.function;
     let mut contexts = Contexts::default();
     let context = contexts.id(Context { parent: None, call: 0, return_to: ROLE_END, function });
     let start = Place { context, address: function };
-    let environment = Environment::at_start(arguments, ROLE_END.cast_signed());
+    let environment = Environment::at_start(&role.arguments, ROLE_END.cast_signed(), role.thread_pointer);
     let mut places = BTreeMap::from([(start, environment.clone())]);
     let mut open = vec![start];
     let (mut obstacles, mut ways) = (BTreeMap::new(), BTreeMap::new());
@@ -199,7 +201,7 @@ fn goes_on<O>(start: Place, ways: &BTreeMap<Place, Vec<Place>>, obstacles: &BTre
 
 /// What stands at a place, as far as it can be decoded.
 fn text_at(place: Place, knowledge: &Knowledge<'_>) -> String {
-    let decoded = knowledge.memory.image.code(place.address).map(|code| decode(code, place.address));
+    let decoded = knowledge.memory.image.code(place.address).map(|code| decode(code, place.address, None));
     match decoded {
         Some(Ok(decoded)) => decoded.text,
         Some(Err(error)) => error.text,
@@ -218,8 +220,10 @@ pub(crate) fn perform(
         knowledge.memory.image.code(place.address).ok_or_else(|| {
             Objection::new(format!("control comes to {:#x}, where the image has no code", place.address))
         })?;
-    let decoded =
-        decode(code, place.address).map_err(|error| Objection::new(format!("`{}`: {}", error.text, error.why)))?;
+    let decoded = decode(code, place.address, environment.thread_pointer).map_err(|error| {
+        let objection = Objection::new(format!("`{}`: {}", error.text, error.why));
+        if error.is_of_thread { objection.with_help(OWN_DATA) } else { objection }
+    })?;
     let (mut steps, flow) = steps(&decoded, environment)?;
     let mut after = environment.clone();
     for step in &steps {
@@ -318,9 +322,10 @@ impl Performing<'_, '_> {
             return Ok(constant);
         }
         if let Abstract::Constant(at) = at
-            && let Loaded::Constant(value) = self.knowledge.load(at.cast_unsigned(), 8)?
+            && let [Stretch { found: Loaded::Constant(value), .. }] =
+                self.knowledge.load(at.cast_unsigned(), 8)?.as_slice()
         {
-            return Ok(Abstract::Constant(value));
+            return Ok(Abstract::Constant(*value));
         }
         let load = Micro::Load(memory);
         let applied = apply(&load, self.place.address, &mut self.after, self.knowledge)?;
@@ -370,19 +375,16 @@ impl Performing<'_, '_> {
             Stub::Fails => return Ok(Next::Fail),
             Stub::Ends => return Ok(Next::End),
             Stub::Nothing | Stub::SystemCall | Stub::ErrorNumber | Stub::Any => {}
+            Stub::Copying(copying) => self.copying(copying)?,
         }
         let mut called = self.called(stub)?;
         // A word that nobody writes need not be read.
         if let Some(word) = called.load {
-            match self.knowledge.load(word, 4)? {
-                Loaded::Constant(_) => called.load = None,
-                Loaded::Cell(cell) if cell == (word, 4) => {}
-                Loaded::Cell(cell) => return Err(self.knowledge.mixed((word, 4), cell)),
+            if let Loaded::Constant(_) = self.knowledge.load_whole(word, 4)? {
+                called.load = None;
             }
         }
-        for family in CALLER_SAVED {
-            self.after.set_family(family, Abstract::Constant(0));
-        }
+        called.clears().for_each(|family| self.after.set_family(family, Abstract::Constant(0)));
         let results = called.outcomes.iter().map(|outcome| outcome.result);
         self.after.set_family(0, results.reduce(Abstract::join).expect("a call comes out somehow"));
         let errors: Vec<_> = called.outcomes.iter().filter_map(|outcome| outcome.error).collect();
@@ -398,6 +400,25 @@ impl Performing<'_, '_> {
         Ok(Next::Stub(called, next))
     }
 
+    /// Memory is copied, filled or compared by a function.
+    fn copying(&mut self, copying: Copying) -> Result<(), Objection> {
+        let bytes = match self.after.family(ARGUMENTS[2]) {
+            Abstract::Constant(bytes) if (0..=copying.most()).contains(&bytes) => bytes,
+            Abstract::Constant(bytes) => {
+                return Err(Objection::new(format!("{bytes} bytes are copied, filled or compared at once")));
+            }
+            _ => {
+                return Err(Objection::new(
+                    "memory is copied, filled or compared by a function, and how much is not known",
+                ));
+            }
+        };
+        let step = Micro::Copying(copying, u16::try_from(bytes).expect("few bytes"));
+        apply(&step, self.place.address, &mut self.after, self.knowledge)?;
+        self.more.push(step);
+        Ok(())
+    }
+
     /// What a call does, with the arguments that it is given.
     fn called(&self, stub: Stub) -> Result<Called, Objection> {
         let argument = |index: usize| self.after.family(ARGUMENTS[index]);
@@ -406,7 +427,12 @@ impl Performing<'_, '_> {
             Stub::Any => match (argument(0), argument(1)) {
                 (Abstract::Constant(low), Abstract::Constant(high)) if low <= high && high - low < MOST_CHOICES => {
                     let outcome = |value| Returned { result: Abstract::Constant(value), error: None };
-                    Ok(Called { fence: false, load: None, outcomes: (low..=high).map(outcome).collect() })
+                    Ok(Called {
+                        fence: false,
+                        load: None,
+                        outcomes: (low..=high).map(outcome).collect(),
+                        has_returned: false,
+                    })
                 }
                 _ => Err(Objection::new(format!(
                     "`any` is given numbers that are not known here, or more than {MOST_CHOICES} of them"
@@ -423,6 +449,7 @@ impl Performing<'_, '_> {
                 ))),
                 _ => Err(Objection::new("a call of the system is made whose number is not known")),
             },
+            Stub::Copying(_) => Ok(Called { has_returned: true, ..Called::returning(self.after.family(0)) }),
             _ => Ok(Called::returning(Abstract::Constant(0))),
         }
     }
@@ -433,7 +460,12 @@ impl Performing<'_, '_> {
         match returned {
             Next::To(place) => self.stub(stub, place),
             Next::End if matches!(stub, Stub::Fails) => Ok(Next::Fail),
-            other => Ok(other),
+            other => {
+                if let Stub::Copying(copying) = stub {
+                    self.copying(copying)?;
+                }
+                Ok(other)
+            }
         }
     }
 

@@ -3,6 +3,10 @@
 //! A place of memory that no role writes is a constant: a pointer in a structure, an entry of a table of functions. At
 //! first nothing is written. Whenever a store turns up that contradicts what was read as a constant, that knowledge is
 //! stale, and all roles are gone through again.
+//!
+//! Stores of different sizes to the same bytes divide them: a cell ends wherever such a store ends, and an access to several
+//! cells is one to each of them, in any order (`stretches`). If the roles are robust so divided, they are as they are: a
+//! cycle comes into an access at one cell and leaves it at one, and some order of the parts has the first before the second.
 
 use super::refusal::Objection;
 use crate::image::{Memory, Mutability};
@@ -19,6 +23,19 @@ pub(crate) enum Loaded {
     Constant(Value),
     /// What a cell holds at the time, or a part of it.
     Cell(Cell),
+}
+
+/// Some bytes of an access, and what is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stretch {
+    /// The first of them, from where the access begins.
+    pub(crate) at: u8,
+    /// Their number.
+    pub(crate) bytes: u8,
+    /// What is there; from a cell, these bytes of it.
+    pub(crate) found: Loaded,
+    /// How far into the cell they begin.
+    pub(crate) into: u8,
 }
 
 /// How memory is written.
@@ -39,6 +56,8 @@ pub(crate) struct Computed {
     pub(crate) writes: bool,
     /// The addresses.
     pub(crate) addresses: BTreeSet<u64>,
+    /// The parts of each access, by where they begin and their bytes: cells end at the same places behind all addresses.
+    pub(crate) parts: Vec<(u8, u8)>,
 }
 
 /// What is known of shared memory.
@@ -48,6 +67,8 @@ pub(crate) struct Knowledge<'a> {
     pub(crate) memory: &'a Memory,
     /// Cells that roles may write: address to number of bytes, and how. Plain stores are of whole cells.
     written: BTreeMap<u64, (u8, Writing)>,
+    /// What locked instructions access, which no cell may end in.
+    locked: BTreeSet<Cell>,
     /// What was taken for constant: address to the number of bytes.
     assumed: BTreeSet<(u64, u8)>,
     /// Computed accesses, by the address of the instruction.
@@ -66,6 +87,7 @@ impl<'a> Knowledge<'a> {
         Self {
             memory,
             written: BTreeMap::new(),
+            locked: BTreeSet::new(),
             assumed: BTreeSet::new(),
             computed: BTreeMap::new(),
             targets: BTreeMap::new(),
@@ -94,35 +116,167 @@ impl<'a> Knowledge<'a> {
         self.memory.number(address, bytes).map(u64::cast_signed)
     }
 
-    /// A load from a fixed address.
-    pub(crate) fn load(&mut self, address: u64, bytes: u8) -> Result<Loaded, Objection> {
+    /// A load from a fixed address: what it finds, stretch by stretch.
+    pub(crate) fn load(&mut self, address: u64, bytes: u8) -> Result<Vec<Stretch>, Objection> {
         let mutability = self.mutability(address)?;
-        let touched = self.touching(address, bytes);
-        if mutability == Mutability::ReadOnly || touched.is_empty() {
-            let value = self.value(address, bytes).ok_or_else(|| no_memory(address))?;
-            if mutability == Mutability::Writable {
-                self.assumed.insert((address, bytes));
-            }
-            return Ok(Loaded::Constant(value));
+        let value = self.value(address, bytes).ok_or_else(|| no_memory(address))?;
+        if mutability == Mutability::ReadOnly {
+            return Ok(vec![Stretch { at: 0, bytes, found: Loaded::Constant(value), into: 0 }]);
         }
-        Ok(Loaded::Cell(self.cell(address, bytes, &touched, Writing::Locked)?))
+        let mut stretches = Vec::new();
+        for access in quadwords(address, bytes) {
+            let touched = self.touching(access);
+            match touched.as_slice() {
+                [cell] if *cell == access || contains(*cell, access) => {}
+                [] => {}
+                touched if self.may_widen(access, touched) => self.widen(access, touched, Writing::Locked),
+                _ => {}
+            }
+            self.stretches(address, access, &mut stretches)?;
+        }
+        Ok(stretches)
     }
 
-    /// A store to a fixed address, or a locked access; the cell that it changes.
-    pub(crate) fn store(&mut self, address: u64, bytes: u8, writing: Writing) -> Result<Cell, Objection> {
+    /// A load that is one of one cell, or of what is constant.
+    pub(crate) fn load_whole(&mut self, address: u64, bytes: u8) -> Result<Loaded, Objection> {
+        match self.load(address, bytes)?.as_slice() {
+            [Stretch { found: constant @ Loaded::Constant(_), .. }] => Ok(*constant),
+            [Stretch { found: Loaded::Cell(cell), .. }] if *cell == (address, bytes) => Ok(Loaded::Cell(*cell)),
+            stretches => {
+                let cells = stretches.iter().filter_map(|stretch| match stretch.found {
+                    Loaded::Cell(cell) => Some(cell),
+                    Loaded::Constant(_) => None,
+                });
+                let access = (address, bytes);
+                Err(self.mixed(access, cells.into_iter().find(|cell| *cell != access).unwrap_or(access)))
+            }
+        }
+    }
+
+    /// A store to a fixed address: the cells that it changes, all of each.
+    pub(crate) fn store(&mut self, address: u64, bytes: u8) -> Result<Vec<Stretch>, Objection> {
+        self.may_be_written(address, bytes)?;
+        let mut stretches = Vec::new();
+        for access in quadwords(address, bytes) {
+            let touched = self.touching(access);
+            if self.may_widen(access, &touched) && touched != [access] {
+                self.widen(access, &touched, Writing::Plain);
+            } else {
+                for cell in touched {
+                    for boundary in [access.0, access.0 + u64::from(access.1)] {
+                        self.cut(access, cell, boundary)?;
+                    }
+                }
+            }
+            self.write_gaps(access);
+            self.stretches(address, access, &mut stretches)?;
+        }
+        Ok(stretches)
+    }
+
+    /// A locked access to a fixed address: the cell that it changes, or changes a part of.
+    pub(crate) fn lock(&mut self, address: u64, bytes: u8) -> Result<Cell, Objection> {
+        self.may_be_written(address, bytes)?;
+        if !address.is_multiple_of(u64::from(bytes)) {
+            let place = self.place(address);
+            return Err(Objection::new(format!("this locks {bytes} bytes at {place}, which are not aligned"))
+                .with_help("x86-TSO says nothing about such accesses to shared memory"));
+        }
+        let access = (address, bytes);
+        let touched = self.touching(access);
+        let found = match touched.as_slice() {
+            [] => {
+                self.writes(access, Writing::Locked);
+                access
+            }
+            [cell] if contains(*cell, access) => *cell,
+            touched if self.may_widen(access, touched) => {
+                self.widen(access, touched, Writing::Locked);
+                access
+            }
+            [cell, ..] => return Err(self.mixed(access, *cell)),
+        };
+        self.locked.insert(access);
+        self.meet(found);
+        Ok(found)
+    }
+
+    fn may_be_written(&self, address: u64, bytes: u8) -> Result<(), Objection> {
         if self.mutability(address)? == Mutability::ReadOnly {
             let place = self.place(address);
             return Err(Objection::new(format!("this writes to {place}, which is read-only")));
         }
-        let touched = self.touching(address, bytes);
-        let cell = self.cell(address, bytes, &touched, writing)?;
-        self.value(address, bytes).ok_or_else(|| no_memory(address))?;
-        if touched.is_empty() {
-            self.writes(cell, writing);
-        } else if writing == Writing::Plain {
-            self.written.insert(cell.0, (cell.1, writing));
+        self.value(address, bytes).map(|_| ()).ok_or_else(|| no_memory(address))
+    }
+
+    /// Whether the cells that an access touches may become one with it: nothing stores to less of it, and none has bytes beyond it.
+    fn may_widen(&self, access: Cell, touched: &[Cell]) -> bool {
+        !touched.is_empty()
+            && touched.iter().all(|cell| contains(access, *cell) && self.written[&cell.0].1 == Writing::Locked)
+    }
+
+    /// Makes one cell of those that an access touches.
+    fn widen(&mut self, access: Cell, touched: &[Cell], writing: Writing) {
+        if touched == [access] {
+            return;
         }
-        Ok(cell)
+        for (at, _) in touched {
+            self.written.remove(at);
+        }
+        self.written.insert(access.0, (access.1, writing));
+        self.stale = true;
+    }
+
+    /// Lets a cell end at an address within it.
+    fn cut(&mut self, access: Cell, cell: Cell, boundary: u64) -> Result<(), Objection> {
+        let is_within = |(at, bytes): Cell| at < boundary && boundary < at + u64::from(bytes);
+        // The cell may have been cut before.
+        let Some((at, (bytes, writing))) = self.written.range(..boundary).next_back().map(|(at, own)| (*at, *own))
+        else {
+            return Ok(());
+        };
+        if !is_within(cell) || !is_within((at, bytes)) {
+            return Ok(());
+        }
+        if self.locked.iter().any(|locked| is_within(*locked)) {
+            return Err(self.mixed(access, cell));
+        }
+        let first = u8::try_from(boundary - at).expect("less than a cell");
+        self.written.insert(at, (first, writing));
+        self.written.insert(boundary, (bytes - first, writing));
+        self.stale = true;
+        Ok(())
+    }
+
+    /// Lets a store write all bytes of its access: cells are written plainly, and what is between them becomes one.
+    fn write_gaps(&mut self, access: Cell) {
+        for (at, bytes, is_cell) in pieces(access, &self.touching(access)) {
+            if is_cell {
+                self.written.insert(at, (bytes, Writing::Plain));
+            } else {
+                self.writes((at, bytes), Writing::Plain);
+            }
+        }
+    }
+
+    /// What is at the bytes of an access that begins at an address, from a part of it on.
+    fn stretches(&mut self, address: u64, access: Cell, found: &mut Vec<Stretch>) -> Result<(), Objection> {
+        let touched = self.touching(access);
+        for (at, bytes, is_cell) in pieces(access, &touched) {
+            let offset = |from: u64, to: u64| u8::try_from(to - from).expect("at most 16 bytes");
+            let mut stretch = Stretch { at: offset(address, at), bytes, found: Loaded::Constant(0), into: 0 };
+            if is_cell {
+                let cell = *touched.iter().find(|cell| contains(**cell, (at, bytes))).expect("a piece is a cell's");
+                self.meet(cell);
+                (stretch.found, stretch.into) = (Loaded::Cell(cell), offset(cell.0, at));
+            } else {
+                let value = self.value(at, bytes).ok_or_else(|| no_memory(at))?;
+                self.assumed.insert((at, bytes));
+                stretch.found = Loaded::Constant(value);
+            }
+            found.push(stretch);
+        }
+        Ok(())
     }
 
     /// A cell may be written that was not known to be.
@@ -133,24 +287,53 @@ impl<'a> Knowledge<'a> {
         self.stale |= self.assumed.iter().any(overlaps);
     }
 
-    /// An access to an address that is computed as the code runs.
-    pub(crate) fn compute(&mut self, instruction: u64, bytes: u8, writing: Option<Writing>) -> Result<(), Objection> {
+    /// An access to an address that is computed as the code runs: its parts.
+    pub(crate) fn compute(
+        &mut self,
+        instruction: u64,
+        bytes: u8,
+        writing: Option<Writing>,
+    ) -> Result<Vec<(u8, u8)>, Objection> {
         let entry = self.computed.entry(instruction).or_default();
         (entry.bytes, entry.writes) = (bytes, writing.is_some());
         let addresses = entry.addresses.clone();
-        for address in addresses {
-            let cell = if let Some(writing) = writing {
-                self.store(address, bytes, writing)?
-            } else {
-                let touched = self.touching(address, bytes);
-                self.value(address, bytes).ok_or_else(|| no_memory(address))?;
-                self.cell(address, bytes, &touched, Writing::Locked)?
+        let mut ends = BTreeSet::from([0, bytes]);
+        for address in addresses.iter().copied() {
+            let access = (address, bytes);
+            let stretches = match writing {
+                Some(Writing::Plain) => self.store(address, bytes)?,
+                Some(Writing::Locked) => {
+                    let cell = self.lock(address, bytes)?;
+                    if cell != access {
+                        return Err(self.mixed(access, cell));
+                    }
+                    continue;
+                }
+                // What nobody writes is the same in any order.
+                None if self.touching(access).is_empty() => {
+                    self.value(address, bytes).ok_or_else(|| no_memory(address))?;
+                    continue;
+                }
+                None => self.load(address, bytes)?,
             };
-            if cell != (address, bytes) {
-                return Err(self.mixed((address, bytes), cell));
+            ends.extend(stretches.iter().flat_map(|stretch| [stretch.at, stretch.at + stretch.bytes]));
+        }
+        let ends: Vec<u8> = ends.into_iter().collect();
+        for address in addresses {
+            for end in &ends {
+                let boundary = address + u64::from(*end);
+                for cell in self.touching((boundary.saturating_sub(1), 2)) {
+                    self.cut((address, bytes), cell, boundary)?;
+                }
+            }
+            for pair in ends.windows(2) {
+                // What nobody writes is looked up as well.
+                self.meet((address + u64::from(pair[0]), pair[1] - pair[0]));
             }
         }
-        Ok(())
+        let parts: Vec<(u8, u8)> = ends.windows(2).map(|pair| (pair[0], pair[1] - pair[0])).collect();
+        self.computed.entry(instruction).or_default().parts.clone_from(&parts);
+        Ok(parts)
     }
 
     /// Adds an address that an instruction with a computed address has accessed; whether it is new.
@@ -173,45 +356,12 @@ impl<'a> Knowledge<'a> {
         self.memory.mutability(address).ok_or_else(|| no_memory(address))
     }
 
-    /// The cells that some of the bytes belong to.
-    fn touching(&self, address: u64, bytes: u8) -> Vec<Cell> {
+    /// The cells that some of the bytes belong to, in their order.
+    fn touching(&self, (address, bytes): Cell) -> Vec<Cell> {
         let end = address.saturating_add(u64::from(bytes));
         let near = self.written.range(address.saturating_sub(7)..end);
         let cells = near.map(|(at, (length, _))| (*at, *length));
         cells.filter(|(at, length)| at + u64::from(*length) > address).collect()
-    }
-
-    /// The cell that an access is to. A load or a locked access may be to a part of one: a load finds all of the store that it reads from,
-    /// since stores are of whole cells, and what is locked changes memory with nothing in the buffer. A wider access makes a wider cell, as
-    /// long as nothing stores to less of it.
-    fn cell(&mut self, address: u64, bytes: u8, touched: &[Cell], writing: Writing) -> Result<Cell, Objection> {
-        if !address.is_multiple_of(u64::from(bytes)) {
-            let place = self.place(address);
-            return Err(Objection::new(format!("this accesses {bytes} bytes at {place}, which are not aligned"))
-                .with_help("x86-TSO says nothing about such accesses to shared memory"));
-        }
-        let access = (address, bytes);
-        let is_stored = |cell: &&Cell| self.written[&cell.0].1 == Writing::Plain;
-        let found = match touched {
-            [] => access,
-            [cell] if *cell == access => access,
-            // Both are aligned, so that one lies in the other.
-            [cell] if cell.1 > bytes && writing == Writing::Locked => *cell,
-            [cell] if cell.1 > bytes => return Err(self.mixed(access, *cell)),
-            _ => {
-                if let Some(cell) = touched.iter().find(is_stored) {
-                    return Err(self.mixed(access, *cell));
-                }
-                for (at, _) in touched {
-                    self.written.remove(at);
-                }
-                self.written.insert(address, (bytes, writing));
-                self.stale = true;
-                access
-            }
-        };
-        self.meet(found);
-        Ok(found)
     }
 
     /// Why accesses of different sizes are refused.
@@ -231,6 +381,42 @@ impl<'a> Knowledge<'a> {
             None => format!("{address:#x}"),
         }
     }
+}
+
+/// Whether a cell has all bytes of another.
+fn contains((at, bytes): Cell, (other, length): Cell) -> bool {
+    at <= other && other + u64::from(length) <= at + u64::from(bytes)
+}
+
+/// The parts of an access that lie in different words of 8 bytes: it is none to both at once.
+fn quadwords(address: u64, bytes: u8) -> Vec<Cell> {
+    let end = address + u64::from(bytes);
+    let (mut parts, mut at) = (Vec::new(), address);
+    while at < end {
+        let next = end.min((at & !7) + 8);
+        parts.push((at, u8::try_from(next - at).expect("at most 8")));
+        at = next;
+    }
+    parts
+}
+
+/// The parts of an access that lie in different cells, and those that lie in none.
+fn pieces((address, bytes): Cell, touched: &[Cell]) -> Vec<(u64, u8, bool)> {
+    let end = address + u64::from(bytes);
+    let (mut pieces, mut at) = (Vec::new(), address);
+    let mut piece = |from: u64, to: u64, is_cell: bool| {
+        if from < to {
+            pieces.push((from, u8::try_from(to - from).expect("at most 8"), is_cell));
+        }
+    };
+    for (cell, length) in touched {
+        piece(at, *cell, false);
+        let next = end.min(cell + u64::from(*length));
+        piece(at.max(*cell), next, true);
+        at = next;
+    }
+    piece(at, end, false);
+    pieces
 }
 
 /// Why an access to no memory is refused.

@@ -1,13 +1,16 @@
 //! An instruction as steps of the table, one after the other, and where control goes then.
 
+use super::copies::Copying;
 use super::decode::{Decoded, Kind, MemoryOperand, Target, VectorPlace};
 use super::environment::{Environment, STACK_POINTER};
-use super::numbers;
 use super::refusal::Objection;
 use palisade_model::program::{BinaryOperator as Op, Expression, Value};
 use palisade_syntax::x86::fold::{binary, truncate};
 use palisade_syntax::x86::registers::{MachineRegister, Part};
-use palisade_syntax::x86::{Access, Atom, ConditionCode, Form, FormError, Meaning, Operation, Place, Write, meaning};
+use palisade_syntax::x86::{
+    Atom, ConditionCode, Form, FormError, Meaning, Operation, Place, SCRATCH, VectorForm, VectorOperation, Write,
+    meaning, vector_mask, vector_meaning,
+};
 
 /// One step.
 #[derive(Clone, Debug)]
@@ -16,10 +19,8 @@ pub(crate) enum Micro {
     Table(Meaning, Option<MemoryOperand>),
     /// A copy from or to a register of 16 bytes: destination, source, bytes.
     Vector(VectorPlace, VectorPlace, u8),
-    /// A register of 16 bytes becomes 0.
-    VectorClear(u8),
-    /// The low half of the second becomes the upper half of the first.
-    VectorJoin(u8, u8),
+    /// So many bytes are copied, filled or compared, as a function does that is called here.
+    Copying(Copying, u16),
     /// Memory is read, to go where it says.
     Load(MemoryOperand),
     /// `mfence`.
@@ -78,14 +79,20 @@ pub(crate) fn steps(decoded: &Decoded, environment: &Environment) -> Result<(Vec
             };
             vec![Micro::Table(table(&form)?, None), pop(FRAME_POINTER, environment)?, move_stack(8)]
         }
-        Kind::OfNumbers(operation, source, bits) => {
-            vec![Micro::Table(numbers::meaning(*operation, *source, *bits, environment)?, None)]
-        }
         Kind::Fence => vec![Micro::Fence],
         Kind::StoreFence => vec![Micro::StoreFence],
         Kind::VectorMove(to, from, bytes) => vec![Micro::Vector(*to, *from, *bytes)],
-        Kind::VectorClear(number) => vec![Micro::VectorClear(*number)],
-        Kind::VectorJoin(to, from) => vec![Micro::VectorJoin(*to, *from)],
+        Kind::Lanes(form, memory) => {
+            let scratch = VectorPlace::Vector(SCRATCH);
+            let read = memory.map(|memory| Micro::Vector(scratch, VectorPlace::Memory(memory), memory.bytes));
+            read.into_iter().chain([Micro::Table(vector_meaning(form), None)]).collect()
+        }
+        Kind::LaneSigns(to, from, bits) => vec![Micro::Table(vector_mask(*to, *from, *bits), None)],
+        Kind::StoreUpper(memory, from) => {
+            let form = VectorForm { operation: VectorOperation::LowFromHigh, to: SCRATCH, from: *from, number: 0 };
+            let (to, scratch) = (VectorPlace::Memory(*memory), VectorPlace::Vector(SCRATCH));
+            vec![Micro::Table(vector_meaning(&form), None), Micro::Vector(to, scratch, 8)]
+        }
         Kind::SignExtend { from, into_data } => vec![Micro::Table(sign_extension(*from, *into_data), None)],
         Kind::Nothing
         | Kind::Call(_)
@@ -161,7 +168,7 @@ fn address_meaning(register: MachineRegister, memory: MemoryOperand) -> Meaning 
 
 fn writing(register: MachineRegister, value: Expression) -> Meaning {
     let writes = vec![Write { register, value, condition: None }];
-    Meaning { access: Access::None, result: None, writes, flags: Vec::new() }
+    Meaning { writes, ..Meaning::nothing() }
 }
 
 /// `cbw`, `cwde`, `cdqe` and `cdq`, `cqo` [SDM, vol. 2].

@@ -8,6 +8,7 @@ mod alike;
 mod bits;
 mod cells;
 mod contexts;
+mod copies;
 mod decode;
 mod delays;
 mod discover;
@@ -20,10 +21,10 @@ mod knowledge;
 mod loops;
 mod micro;
 mod narrow;
-mod numbers;
 mod refusal;
 mod stubs;
 mod transfer;
+mod vectors;
 
 pub(crate) use contexts::{Contexts, Place};
 pub(crate) use narrow::Narrowing;
@@ -51,6 +52,8 @@ pub(crate) struct RoleCode {
     pub(crate) copies: Option<u64>,
     /// Whether it begins again when it returns.
     pub(crate) repeats: bool,
+    /// Where its thread's data is counted from, for a role of one copy whose thread is known.
+    pub(crate) thread_pointer: Option<u64>,
 }
 
 /// A role as a thread.
@@ -64,6 +67,10 @@ pub(crate) struct LiftedRole {
     pub(crate) contexts: Contexts,
     /// Why the code of some places is not understood, by their numbers.
     pub(crate) obstacles: BTreeMap<usize, Objection>,
+    /// The places that access memory in parts, in any order, by their numbers; whether the processor makes such an access at once.
+    pub(crate) divided: BTreeMap<usize, bool>,
+    /// Places of their own for parts of accesses to computed addresses, by number: where each begins, and its bytes.
+    parts: BTreeMap<usize, (u8, u8)>,
     /// Places of accesses whose addresses are those of others before them, but for a number; while cells are being found.
     alike: BTreeMap<usize, BTreeSet<(usize, Value)>>,
     /// How many loops that end in a locked instruction became one.
@@ -126,8 +133,9 @@ pub(crate) fn lift(memory: &Memory, roles: &[RoleCode]) -> Result<Lifted, Box<Re
 impl Lifted {
     /// Computes the cells of these addresses, and whatever their values flow into, in so many bits.
     pub(crate) fn narrow(&mut self, wanted: &BTreeMap<u64, u8>) -> Result<(), Box<Refused>> {
+        let offsets = self.offsets();
         let (mut threads, cells, places, computed) = self.parts();
-        let addresses = |thread: usize, own: &Instruction| addresses(places[thread], computed, own);
+        let addresses = |thread: usize, own: &Instruction| addresses(places[thread], &offsets[thread], computed, own);
         let narrowed = narrow::narrow(&mut threads, cells, wanted, &addresses);
         narrowed.map_err(|not| self.refused(not.thread, not.span, not.objection))
     }
@@ -135,8 +143,9 @@ impl Lifted {
     /// Lets the loads of some places, by role and number, find any value that their cells may hold.
     pub(crate) fn weaken(&mut self, hints: &[BTreeSet<usize>], roles: &[RoleCode]) -> Result<(), Box<Refused>> {
         let copies: Vec<u64> = roles.iter().map(|role| role.copies.unwrap_or(u64::MAX)).collect();
+        let offsets = self.offsets();
         let (mut threads, cells, places, computed) = self.parts();
-        let addresses = |thread: usize, own: &Instruction| addresses(places[thread], computed, own);
+        let addresses = |thread: usize, own: &Instruction| addresses(places[thread], &offsets[thread], computed, own);
         let weakened = hints::weaken(&mut threads, &copies, cells, hints, &addresses);
         weakened.map_err(|(thread, span, objection)| self.refused(thread, span, objection))
     }
@@ -144,6 +153,11 @@ impl Lifted {
     /// Cuts what registers hold to the bits that are looked at.
     pub(crate) fn cut(&mut self) {
         self.roles.iter_mut().for_each(|role| bits::cut(&mut role.thread));
+    }
+
+    /// How far each access of a thread is into one to a computed address.
+    fn offsets(&self) -> Vec<BTreeMap<usize, (u8, u8)>> {
+        self.roles.iter().map(|role| role.parts.clone()).collect()
     }
 
     /// The threads, with what is known of them.
@@ -171,6 +185,7 @@ type Parts<'a> =
 /// The addresses that an instruction may access.
 fn addresses(
     places: &[(Place, String)],
+    offsets: &BTreeMap<usize, (u8, u8)>,
     computed: &BTreeMap<u64, BTreeSet<u64>>,
     instruction: &Instruction,
 ) -> Vec<u64> {
@@ -180,7 +195,8 @@ fn addresses(
     }
     let place = places.get(instruction.span.start);
     let known = place.and_then(|(place, _)| computed.get(&place.address));
-    known.map_or(Vec::new(), |known| known.iter().copied().collect())
+    let offset = offsets.get(&instruction.span.start).map_or(0, |(at, _)| u64::from(*at));
+    known.map_or(Vec::new(), |known| known.iter().map(|address| address + offset).collect())
 }
 
 /// Goes through all roles until nothing is stale.
@@ -188,8 +204,8 @@ fn everything(knowledge: &mut Knowledge<'_>, roles: &[RoleCode]) -> Result<Vec<E
     loop {
         let mut all = Vec::new();
         for (index, role) in roles.iter().enumerate() {
-            let explored = explore(role.function, &role.arguments, knowledge)
-                .map_err(|(at, contexts)| Box::new(Refused { role: index, at, contexts }))?;
+            let explored =
+                explore(role, knowledge).map_err(|(at, contexts)| Box::new(Refused { role: index, at, contexts }))?;
             all.push(explored);
         }
         if !knowledge.take_stale() {
@@ -206,7 +222,7 @@ fn written(
     knowledge: &mut Knowledge<'_>,
 ) -> Result<LiftedRole, Box<Refused>> {
     let emitted = emit(explored, role.repeats, checks, knowledge);
-    let Emitted { thread, places, obstacles } =
+    let Emitted { thread, places, obstacles, divided, parts } =
         emitted.map_err(|at| Box::new(Refused { role: index, at, contexts: explored.contexts.clone() }))?;
     let built =
         automaton::build(role.name.clone(), Span::default(), &thread, Architecture::X86_64, &BTreeMap::new(), &[]);
@@ -215,7 +231,7 @@ fn written(
     let alike = if is_sought { alike::before(&thread) } else { BTreeMap::new() };
     let folded = loops::fold(&mut thread);
     delays::leave_out(&mut thread);
-    Ok(LiftedRole { thread, places, contexts: explored.contexts.clone(), obstacles, alike, folded })
+    Ok(LiftedRole { thread, places, contexts: explored.contexts.clone(), obstacles, divided, parts, alike, folded })
 }
 
 /// What memory holds at first, for instructions with computed addresses among others.
@@ -228,8 +244,9 @@ struct InitialCells<'a, 'm> {
 impl Initial for InitialCells<'_, '_> {
     fn value(&self, thread: usize, span: Span, address: u64) -> Option<Value> {
         let instruction = self.roles[thread].places.get(span.start)?.0.address;
+        let part = self.roles[thread].parts.get(&span.start).map(|(_, bytes)| *bytes);
         let bytes = match self.knowledge.computed.get(&instruction) {
-            Some(computed) => computed.bytes,
+            Some(computed) => part.unwrap_or(computed.bytes),
             None => *self.sizes.get(&address)?,
         };
         self.knowledge.value(address, bytes)
@@ -247,7 +264,9 @@ fn find_alike(threads: &[LiftedRole], knowledge: &mut Knowledge<'_>) -> bool {
                 let known = instruction(*other).and_then(|other| knowledge.computed.get(&other));
                 let addresses = known.map_or(BTreeSet::new(), |known| known.addresses.clone());
                 let Some(bytes) = knowledge.computed.get(&own).map(|own| own.bytes) else { continue };
-                for address in addresses.iter().map(|address| address.wrapping_add_signed(*difference)) {
+                let into = |place: &usize| role.parts.get(place).map_or(0, |(at, _)| Value::from(*at));
+                let difference = difference + into(other) - into(place);
+                for address in addresses.iter().map(|address| address.wrapping_add_signed(difference)) {
                     new |= knowledge.value(address, bytes).is_some() && knowledge.discover(own, address);
                 }
             }
@@ -278,11 +297,13 @@ fn find_cells(threads: &[LiftedRole], roles: &[RoleCode], knowledge: &mut Knowle
                 targets.insert((instruction, access.address));
             } else if let Some(instruction) = instruction
                 && let Some(computed) = knowledge.computed.get(&instruction)
-                && !computed.addresses.contains(&access.address)
+                && let into = threads[access.thread].parts.get(&access.span.start).map_or(0, |(at, _)| u64::from(*at))
+                && let address = access.address.wrapping_sub(into)
+                && !computed.addresses.contains(&address)
                 // Where there is no memory, the check of addresses says so if the search comes there as well.
-                && knowledge.value(access.address, computed.bytes).is_some()
+                && knowledge.value(address, computed.bytes).is_some()
             {
-                found.insert((instruction, access.address));
+                found.insert((instruction, address));
             }
         };
         if is_exhaustive {

@@ -4,6 +4,8 @@
 //! where the image has its code, and refused where it has not.
 
 use super::abstraction::Abstract;
+use super::copies::Copying;
+use super::environment::CALLER_SAVED;
 use palisade_model::program::Value;
 
 /// What a call of a function that is not followed does.
@@ -17,6 +19,8 @@ pub(crate) enum Stub {
     ErrorNumber,
     /// It returns any number between its arguments.
     Any,
+    /// It copies, fills or compares memory.
+    Copying(Copying),
     /// The role has failed: a panic, an assertion.
     Fails,
     /// The copy ends.
@@ -41,12 +45,14 @@ pub(crate) struct Called {
     pub(crate) load: Option<u64>,
     /// How it may come out, at least one way.
     pub(crate) outcomes: Vec<Returned>,
+    /// Whether its steps have set what it returns, with the first of `outcomes` saying what is known of that.
+    pub(crate) has_returned: bool,
 }
 
 impl Called {
     /// It does nothing and returns a value.
     pub(crate) fn returning(result: Abstract) -> Self {
-        Self { fence: false, load: None, outcomes: vec![Returned { result, error: None }] }
+        Self { fence: false, load: None, outcomes: vec![Returned { result, error: None }], has_returned: false }
     }
 
     /// `futex`: waiting and waking both go through locks of the kernel, and end for any reason.
@@ -55,7 +61,14 @@ impl Called {
         const ERRORS: [Value; 3] = [4, 11, 110];
         let woken = Returned { result: Abstract::Constant(0), error: None };
         let failed = |error| Returned { result: Abstract::Constant(-1), error: Some(error) };
-        Self { fence: true, load, outcomes: std::iter::once(woken).chain(ERRORS.map(failed)).collect() }
+        let outcomes = std::iter::once(woken).chain(ERRORS.map(failed)).collect();
+        Self { fence: true, load, outcomes, has_returned: false }
+    }
+
+    /// The registers that hold nothing any more when it returns.
+    pub(crate) fn clears(&self) -> impl Iterator<Item = u8> + use<> {
+        let has_returned = self.has_returned;
+        CALLER_SAVED.into_iter().filter(move |family| !(has_returned && *family == 0))
     }
 }
 
@@ -100,7 +113,8 @@ const BEGINNINGS: [(&str, Stub); 4] = [
 /// What calling a function means, where it is not followed.
 pub(crate) fn stub(name: &str) -> Option<Stub> {
     let whole = NAMES.iter().find(|(listed, _)| *listed == name);
-    whole.or_else(|| BEGINNINGS.iter().find(|(listed, _)| name.starts_with(listed))).map(|(_, stub)| *stub)
+    let listed = whole.or_else(|| BEGINNINGS.iter().find(|(listed, _)| name.starts_with(listed)));
+    listed.map(|(_, stub)| *stub).or_else(|| Copying::named(name).map(Stub::Copying))
 }
 
 /// What to do about roles that allocate.
@@ -113,7 +127,6 @@ pub(crate) fn advice(name: &str) -> &'static str {
         "malloc" | "calloc" | "realloc" | "free" | "posix_memalign" => ALLOCATES,
         own if own.starts_with("__rust_") => ALLOCATES,
         "__tls_get_addr" | "pthread_getspecific" => "data of the thread's own (thread-local storage) is not understood",
-        "memcpy" | "memmove" | "memset" | "memcmp" => "copies of memory by a function are not understood",
         "pthread_mutex_lock" | "pthread_mutex_unlock" | "pthread_cond_wait" => {
             "locks of the system's library are not followed: link the program statically"
         }

@@ -1,15 +1,17 @@
 //! What a step does to what is known: registers, flags, the frame, and which shared memory it accesses.
 
 use super::abstraction::Abstract;
+use super::copies::{Copying, filled, words};
 use super::decode::{MemoryOperand, VectorPlace};
 use super::environment::Environment;
-use super::knowledge::{Cell, Knowledge, Loaded, Writing};
+use super::knowledge::{Cell, Knowledge, Loaded, Stretch, Writing};
 use super::micro::{Micro, address};
 use super::refusal::Objection;
 use palisade_model::program::{BinaryOperator as Op, Expression, Value};
 use palisade_syntax::x86::fold::{binary, select};
 use palisade_syntax::x86::lowerer::Slot;
 use palisade_syntax::x86::{Access, Meaning};
+use std::collections::BTreeSet;
 
 /// Where an operand in memory is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,10 +22,38 @@ pub(crate) enum Spot {
     Fixed(u64),
     /// In shared memory: a part of the cell of so many bytes at this address, from this bit on.
     Part(Cell, u8),
-    /// In shared memory, at an address over the atoms.
-    Computed(Expression),
+    /// In shared memory, at an address over the atoms: these parts from there on, by their first bytes and their numbers.
+    Computed(Expression, Vec<(u8, u8)>),
+    /// In shared memory: in several cells, or in one and beside it, in the order of their addresses.
+    Parts(Vec<Stretch>),
     /// In memory that always holds this value.
     Constant(Value),
+}
+
+/// Nothing is said of the order of more accesses than this.
+const MOST_PARTS: usize = 3;
+
+impl Spot {
+    /// Whether it is in several cells, or in one and beside it.
+    pub(crate) fn is_divided(&self) -> bool {
+        match self {
+            Self::Parts(_) => true,
+            Self::Computed(_, parts) => parts.len() > 1,
+            _ => false,
+        }
+    }
+
+    /// How many accesses to shared memory there are.
+    pub(crate) fn accesses(&self) -> usize {
+        match self {
+            Self::Frame(_) | Self::Constant(_) => 0,
+            Self::Fixed(_) | Self::Part(..) => 1,
+            Self::Computed(_, parts) => parts.len(),
+            Self::Parts(stretches) => {
+                stretches.iter().filter(|stretch| matches!(stretch.found, Loaded::Cell(_))).count()
+            }
+        }
+    }
 }
 
 /// What applying a step has shown.
@@ -53,14 +83,7 @@ pub(crate) fn apply(
     match micro {
         Micro::Table(meaning, memory) => transfer.table(meaning, *memory)?,
         Micro::Vector(to, from, bytes) => transfer.vector(*to, *from, *bytes)?,
-        Micro::VectorClear(number) => {
-            transfer.set_vector(*number, false, Abstract::Constant(0));
-            transfer.set_vector(*number, true, Abstract::Constant(0));
-        }
-        Micro::VectorJoin(to, from) => {
-            let low = transfer.environment.vector(*from, false);
-            transfer.set_vector(*to, true, low);
-        }
+        Micro::Copying(copying, bytes) => transfer.copying(*copying, *bytes)?,
         Micro::Load(memory) => {
             let spot = transfer.spot(*memory, &Access::Load)?;
             transfer.applied.spots.push((spot, memory.bytes));
@@ -84,6 +107,9 @@ impl Transfer<'_, '_> {
             Some(memory) if meaning.access != Access::None => Some((self.spot(memory, &meaning.access)?, memory.bytes)),
             _ => None,
         };
+        if let Some((spot, _)) = &spot {
+            in_few(spot.accesses())?;
+        }
         let old = match &spot {
             None => Abstract::Unknown,
             Some((spot, bytes)) => self.old(spot, *bytes),
@@ -102,6 +128,9 @@ impl Transfer<'_, '_> {
             let value = of(&value);
             self.environment.set_family(family, value);
             self.note(Slot::Family(family), value);
+        }
+        for (half, value) in &meaning.vectors {
+            self.set_vector(half.number, half.upper, of(value));
         }
         let stored = match &meaning.access {
             Access::None | Access::Load => None,
@@ -148,24 +177,28 @@ impl Transfer<'_, '_> {
             Abstract::Frame(offset) => Ok(Spot::Frame(offset)),
             Abstract::Constant(address) => {
                 let address = address.cast_unsigned();
-                let cell = match writing {
-                    Some(writing) => self.knowledge.store(address, bytes, writing)?,
-                    None => match self.knowledge.load(address, bytes)? {
-                        Loaded::Constant(value) => return Ok(Spot::Constant(value)),
-                        Loaded::Cell(cell) => cell,
-                    },
+                let stretches = match writing {
+                    None => self.knowledge.load(address, bytes)?,
+                    Some(Writing::Plain) => self.knowledge.store(address, bytes)?,
+                    Some(Writing::Locked) => {
+                        let cell = self.knowledge.lock(address, bytes)?;
+                        if cell != (address, bytes) && matches!(access, Access::CompareExchange { .. }) {
+                            return Err(self.knowledge.mixed((address, bytes), cell));
+                        }
+                        let into = u8::try_from(address - cell.0).expect("less than a cell");
+                        vec![Stretch { at: 0, bytes, found: Loaded::Cell(cell), into }]
+                    }
                 };
-                if cell == (address, bytes) {
-                    Ok(Spot::Fixed(address))
-                } else if matches!(access, Access::CompareExchange { .. }) {
-                    Err(self.knowledge.mixed((address, bytes), cell))
-                } else {
-                    Ok(Spot::Part(cell, u8::try_from((address - cell.0) * 8).expect("less than 64 bits")))
-                }
+                Ok(match stretches.as_slice() {
+                    [Stretch { found: Loaded::Constant(value), .. }] => Spot::Constant(*value),
+                    [Stretch { found: Loaded::Cell(cell), .. }] if *cell == (address, bytes) => Spot::Fixed(address),
+                    [Stretch { found: Loaded::Cell(cell), into, .. }] => Spot::Part(*cell, into * 8),
+                    _ => Spot::Parts(stretches),
+                })
             }
             Abstract::Number(_) => {
-                self.knowledge.compute(self.instruction, bytes, writing)?;
-                Ok(Spot::Computed(expression))
+                let parts = self.knowledge.compute(self.instruction, bytes, writing)?;
+                Ok(Spot::Computed(expression, parts))
             }
             Abstract::Unknown | Abstract::Low(_) => Err(Objection::new(
                 "this address may point into the role's own stack frame or not, depending on the path",
@@ -178,7 +211,7 @@ impl Transfer<'_, '_> {
         match spot {
             Spot::Frame(offset) => self.environment.read_frame(*offset, bytes),
             Spot::Constant(value) => Abstract::Constant(*value),
-            Spot::Fixed(_) | Spot::Part(..) | Spot::Computed(_) => Abstract::Number(bytes * 8),
+            Spot::Fixed(_) | Spot::Part(..) | Spot::Computed(..) | Spot::Parts(_) => Abstract::Number(bytes * 8),
         }
     }
 
@@ -196,6 +229,51 @@ impl Transfer<'_, '_> {
         }
     }
 
+    /// Memory that a function copies, fills or compares: what it reads, then what it writes.
+    fn copying(&mut self, copying: Copying, bytes: u16) -> Result<(), Objection> {
+        let (mut parts, mut computed, mut values) = (0, BTreeSet::new(), Vec::new());
+        let (reads_first, reads_second) = copying.reads();
+        for (is_first, is_read) in [(true, reads_first), (false, reads_second)] {
+            for word in words(is_first, bytes).into_iter().filter(|_| is_read) {
+                let spot = self.spot(word, &Access::Load)?;
+                parts += spot.accesses();
+                if matches!(spot, Spot::Computed(..)) {
+                    computed.insert((is_first, word.bytes));
+                }
+                values.push(self.old(&spot, word.bytes));
+                self.applied.spots.push((spot, word.bytes));
+            }
+        }
+        in_few(parts)?;
+        if !copying.writes() {
+            if values.iter().any(|value| !value.is_number()) {
+                return Err(Objection::new("pointers into the role's own stack frame are compared byte by byte"));
+            }
+            self.environment.set_family(0, Abstract::Number(32));
+            return only_one_computed(&computed);
+        }
+        let (returned, second) = (self.environment.family(7), self.environment.family(6));
+        let mut parts = 0;
+        for (index, word) in words(true, bytes).into_iter().enumerate() {
+            let spot = self.spot(word, &Access::Store(Expression::Constant(0)))?;
+            parts += spot.accesses();
+            if matches!(spot, Spot::Computed(..)) {
+                computed.insert((true, word.bytes));
+            }
+            let value = values.get(index).copied().unwrap_or_else(|| match second.truncated(8, false) {
+                Abstract::Constant(byte) => known(&filled(Expression::Constant(byte), word.bytes), self.environment),
+                byte if byte.is_number() => Abstract::Number(word.bytes * 8),
+                _ => Abstract::Unknown,
+            });
+            self.stored(&spot, word.bytes, value)?;
+            self.applied.spots.push((spot, word.bytes));
+        }
+        in_few(parts)?;
+        self.environment.set_family(0, returned);
+        self.note(Slot::Family(0), returned);
+        only_one_computed(&computed)
+    }
+
     fn set_vector(&mut self, number: u8, upper: bool, value: Abstract) {
         let value = value.whole();
         self.environment.set_vector(number, upper, value);
@@ -205,7 +283,7 @@ impl Transfer<'_, '_> {
     /// Copies of up to 16 bytes, as one or two of at most 8.
     fn vector(&mut self, to: VectorPlace, from: VectorPlace, bytes: u8) -> Result<(), Objection> {
         let halves: &[(Value, u8)] = if bytes == 16 { &[(0, 8), (8, 8)] } else { &[(0, bytes)] };
-        let mut values = Vec::new();
+        let (mut values, mut read, mut written) = (Vec::new(), 0, 0);
         for (offset, length) in halves {
             values.push(
                 match from {
@@ -214,7 +292,7 @@ impl Transfer<'_, '_> {
                     VectorPlace::Memory(memory) => {
                         let half = half(memory, *offset, *length);
                         let spot = self.spot(half, &Access::Load)?;
-                        only_private(&spot, bytes)?;
+                        read += spot.accesses();
                         let value = self.old(&spot, *length);
                         self.applied.spots.push((spot, *length));
                         value
@@ -233,12 +311,14 @@ impl Transfer<'_, '_> {
                 VectorPlace::Memory(memory) => {
                     let access = Access::Store(Expression::Constant(0));
                     let spot = self.spot(half(memory, *offset, *length), &access)?;
-                    only_private(&spot, bytes)?;
+                    written += spot.accesses();
                     self.stored(&spot, *length, value)?;
                     self.applied.spots.push((spot, *length));
                 }
             }
         }
+        in_few(read)?;
+        in_few(written)?;
         // A copy from memory, or of less than 16 bytes from another register, clears the upper half.
         if let (VectorPlace::Vector(number), true) = (to, bytes < 16) {
             self.set_vector(number, true, Abstract::Constant(0));
@@ -247,15 +327,25 @@ impl Transfer<'_, '_> {
     }
 }
 
-/// Nothing says in which order the halves of a copy of 16 bytes reach shared memory.
-fn only_private(spot: &Spot, bytes: u8) -> Result<(), Objection> {
-    match spot {
-        Spot::Fixed(_) | Spot::Part(..) | Spot::Computed(_) if bytes == 16 => {
-            Err(Objection::new("this copies 16 bytes of shared memory at once, which x86-TSO says nothing about")
-                .with_help("keep shared data in words of at most 8 bytes"))
-        }
-        _ => Ok(()),
+/// Cells of computed addresses are known by instruction: they are all of one size, and either read or written.
+fn only_one_computed(computed: &BTreeSet<(bool, u8)>) -> Result<(), Objection> {
+    if computed.len() <= 1 {
+        return Ok(());
     }
+    Err(Objection::new(
+        "memory is copied or compared by a function between addresses that are computed as the code runs",
+    ))
+}
+
+/// An access in a few parts is one in any order of them.
+fn in_few(parts: usize) -> Result<(), Objection> {
+    if parts <= MOST_PARTS {
+        return Ok(());
+    }
+    Err(Objection::new(format!(
+        "this accesses {parts} cells of shared memory at once, and nothing says in which order"
+    ))
+    .with_help("keep shared data in words of at most 8 bytes, each accessed as a whole"))
 }
 
 fn half(memory: MemoryOperand, offset: Value, bytes: u8) -> MemoryOperand {

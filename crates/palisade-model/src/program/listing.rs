@@ -30,6 +30,10 @@ pub struct Heading<'a> {
     pub narrowed: Vec<(Vec<&'a str>, u8)>,
     /// The places of loads that may find any value that their cells may hold.
     pub hints: Vec<&'a str>,
+    /// The places of accesses that the processor makes at once, taken as several in any order, as other code stores to less.
+    pub parts: Vec<&'a str>,
+    /// The places of accesses of 16 bytes, or across two words of 8, taken as several in any order.
+    pub halves: Vec<&'a str>,
     /// The delays that are accepted: the place of the store, and that of the load.
     pub accepted: Vec<(&'a str, &'a str)>,
     /// Whether orderings were read in the sources of a build without optimisation.
@@ -53,6 +57,8 @@ impl<'a> Heading<'a> {
                 "build" => heading.builds.push(rest),
                 "narrow" => heading.narrowed.extend(narrowed(rest)),
                 "hint" => heading.hints.push(rest),
+                "parts" => heading.parts.push(rest),
+                "halves" => heading.halves.push(rest),
                 "accept" => heading.accepted.extend(rest.split_once(" past ")),
                 "orderings" => heading.is_in_source_order = true,
                 "plain" => heading.has_plain_data |= rest.starts_with("data "),
@@ -169,13 +175,14 @@ mod tests {
     #[test]
     fn a_listing_is_read_once() {
         let text = "roles a b.toml (SHA-256 12)\nimage ring (SHA-256 34)\nbuild GNU C17 -O2\nnarrow head, tail to 2\n\
-                    accept a.rs:1:2 past a.rs:3:4\norderings read in the sources of a build without optimisation\n\
+                    accept a.rs:1:2 past a.rs:3:4\nparts a.rs:5:6\nhalves a.rs:7:8\norderings read in the sources of a build without optimisation\n\
                     plain data is accessed at 2 places\nunknown a.rs:7:1 no call was found\n\nrole worker: copies: 1, each once\n\
                     401a0c  mov eax, [rdi]    load:Acquire  a.rs:3:4\n401a10  mov [rdi], eax    a.rs:5:1\n";
         let source = SourceText::listing("a b.toml", text, []);
         let heading = Heading::of(&source).expect("it is a listing");
         assert_eq!(heading.files[0], ReadFile { kind: "roles", name: "a b.toml", sha256: "12" });
         assert_eq!(heading.narrowed, [(vec!["head", "tail"], 2)]);
+        assert_eq!((heading.parts, heading.halves), (vec!["a.rs:5:6"], vec!["a.rs:7:8"]));
         assert_eq!(heading.accepted, [("a.rs:1:2", "a.rs:3:4")]);
         assert!(heading.is_in_source_order && heading.has_plain_data);
         assert_eq!(heading.unknown, Some(("a.rs:7:1", "no call was found")));

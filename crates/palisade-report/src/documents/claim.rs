@@ -23,6 +23,9 @@ pub struct ClaimDocument<'a> {
     /// Loads that may find any value that their cells may hold: what the code does, it does in some interleaving in which they do.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hints: Vec<&'a str>,
+    /// Accesses of 16 bytes, or across two words of 8, that are taken as several, in any order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub halves: Vec<&'a str>,
     /// The delays that are accepted: an execution that no interleaving explains has one of them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub accepted: Vec<AcceptedDocument<'a>>,
@@ -95,7 +98,7 @@ impl<'a> ClaimDocument<'a> {
 
 impl<'a> From<Claim<'a>> for ClaimDocument<'a> {
     fn from(claim: Claim<'a>) -> Self {
-        let Claim { files, builds, narrowed, hints, accepted } = claim;
+        let Claim { files, builds, narrowed, hints, halves, accepted } = claim;
         let file = |file: palisade_model::program::ReadFile<'a>| ReadFileDocument {
             kind: file.kind,
             name: file.name,
@@ -108,6 +111,7 @@ impl<'a> From<Claim<'a>> for ClaimDocument<'a> {
             builds,
             narrowed: narrowed.into_iter().map(|(cells, bits)| NarrowedDocument { cells, bits }).collect(),
             hints,
+            halves,
             accepted: accepted.into_iter().map(|(store, load)| AcceptedDocument { store, load }).collect(),
         }
     }

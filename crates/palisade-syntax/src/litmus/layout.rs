@@ -294,7 +294,7 @@ pub(super) fn access_bits(instruction: &AssemblyInstruction) -> Option<u8> {
         return instruction.bits;
     }
     let telling = match instruction.operation {
-        Operation::ShiftLeft | Operation::ShiftRight { .. } => instruction.operands.get(..1).unwrap_or_default(),
+        operation if operation.has_count() => instruction.operands.get(..1).unwrap_or_default(),
         _ => &instruction.operands,
     };
     telling.iter().find_map(|operand| match operand.kind {

@@ -1,6 +1,6 @@
 //! Mnemonics: which instructions are understood.
 
-use crate::x86::{Arithmetic, BitChange, ConditionCode, FlagTest, Operation};
+use crate::x86::{Arithmetic, BitChange, ConditionCode, FlagTest, Operation, Scan};
 
 /// The condition with the given suffix: `e`, `nz`, `le`, …
 fn condition_named(suffix: &str) -> Option<ConditionCode> {
@@ -26,7 +26,7 @@ fn condition_named(suffix: &str) -> Option<ConditionCode> {
 }
 
 /// Instructions that may carry a suffix for the size.
-const SIZED: [(&str, Operation); 26] = [
+const SIZED: [(&str, Operation); 37] = [
     ("mov", Operation::Move),
     ("xchg", Operation::Exchange),
     ("xadd", Operation::ExchangeAdd),
@@ -43,11 +43,22 @@ const SIZED: [(&str, Operation); 26] = [
     ("shl", Operation::ShiftLeft),
     ("shr", Operation::ShiftRight { signed: false }),
     ("sar", Operation::ShiftRight { signed: true }),
+    ("rol", Operation::RotateLeft),
+    ("ror", Operation::RotateRight),
     ("adc", Operation::WithCarry { subtract: false }),
     ("sbb", Operation::WithCarry { subtract: true }),
     ("neg", Operation::Negate),
     ("not", Operation::Complement),
     ("imul", Operation::Multiply),
+    ("mul", Operation::MultiplyUnsigned),
+    ("div", Operation::Divide { signed: false }),
+    ("idiv", Operation::Divide { signed: true }),
+    ("bsf", Operation::Scan(Scan::Lowest)),
+    ("bsr", Operation::Scan(Scan::Highest)),
+    ("tzcnt", Operation::Scan(Scan::ZerosBelow)),
+    ("lzcnt", Operation::Scan(Scan::ZerosAbove)),
+    ("popcnt", Operation::CountOnes),
+    ("bswap", Operation::SwapBytes),
     ("bt", Operation::BitTest(BitChange::Keep)),
     ("bts", Operation::BitTest(BitChange::Set)),
     ("btr", Operation::BitTest(BitChange::Clear)),
@@ -67,8 +78,8 @@ const UNSIZED: [(&str, Operation); 7] = [
 ];
 
 /// What is understood, for messages.
-pub(super) const UNDERSTOOD: &str = "understood are mov, movabs, xchg, xadd, cmpxchg, inc, dec, add, sub, and, or, xor, cmp, test, shl, shr, sar, adc, sbb, neg, not, imul, bt, bts, btr, btc, \
-     jmp, conditional jumps, cmov, set, mfence, sfence, lfence, nop, endbr64 and ret, with lock where the machine allows it";
+pub(super) const UNDERSTOOD: &str = "understood are mov, movabs, xchg, xadd, cmpxchg, inc, dec, add, sub, and, or, xor, cmp, test, shl, shr, sar, rol, ror, adc, sbb, neg, not, mul, imul, div, idiv, bt, bts, btr, btc, \
+     bsf, bsr, tzcnt, lzcnt, popcnt, bswap, jmp, conditional jumps, cmov, set, mfence, sfence, lfence, nop, endbr64 and ret, with lock where the machine allows it";
 
 /// The operation of a mnemonic, in any case, with the bits its suffix gives.
 pub(super) fn operation(mnemonic: &str) -> Option<(Operation, Option<u8>)> {

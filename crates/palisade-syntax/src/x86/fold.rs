@@ -46,6 +46,9 @@ pub fn not(operand: Expression) -> Expression {
 pub fn or(left: Expression, right: Expression) -> Expression {
     match (left, right) {
         (Expression::Constant(0), other) | (other, Expression::Constant(0)) => other,
+        (Expression::Constant(_), other) | (other, Expression::Constant(_)) if !other.divides() => {
+            Expression::Constant(1)
+        }
         // a < b or a = b
         (Expression::Binary(Op::Less, a, b), Expression::Binary(Op::Equal, c, d)) if a == c && b == d => {
             Expression::Binary(Op::LessOrEqual, a, b)

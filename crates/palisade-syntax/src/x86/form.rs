@@ -83,11 +83,11 @@ impl Form {
             let message = if self.operation.writes_first() {
                 "a constant cannot be written to"
             } else {
-                "the first operand compared is a register or in memory"
+                "this operand is a register or in memory"
             };
             return Err(FormError::operand(0, message));
         }
-        let Some(second) = self.operands.get(1) else { return Ok(()) };
+        let Some(second) = self.operands.get(1) else { return self.check_one_operand() };
         match self.operation {
             Operation::Exchange => match second {
                 second if is_constant(second) => Err(FormError::operand(1, "a constant cannot be written to")),
@@ -123,10 +123,27 @@ impl Form {
                 Place::Register(_) if self.operands[0] != Place::Memory => Ok(()),
                 _ => Err(FormError::operand(1, "the bit of a test in memory is given by a number here")),
             },
-            Operation::ShiftLeft | Operation::ShiftRight { .. } => match second {
+            Operation::Scan(_) | Operation::CountOnes => match (&self.operands[0], second) {
+                _ if self.bits < 16 => Err(FormError::instruction("there is no search for bits in 8 bits")),
+                (Place::Register(_), Place::Register(_) | Place::Memory) => Ok(()),
+                _ => Err(FormError::operand(0, "bits are sought in a register or in memory, for a register")),
+            },
+            operation if operation.has_count() => match second {
                 Place::Number(_) | Place::Register(MachineRegister { family: 1, part: Part::LowByte }) => Ok(()),
                 _ => Err(FormError::operand(1, "a shift is by a number or by `cl`")),
             },
+            _ => Ok(()),
+        }
+    }
+
+    fn check_one_operand(&self) -> Result<(), FormError> {
+        match self.operation {
+            Operation::Divide { .. } if self.bits < 16 => {
+                Err(FormError::instruction("divisions of 8 bits are not understood"))
+            }
+            Operation::SwapBytes if self.bits < 32 || self.operands[0] == Place::Memory => {
+                Err(FormError::instruction("the bytes of registers of 32 and 64 bits are reversed"))
+            }
             _ => Ok(()),
         }
     }
@@ -173,8 +190,7 @@ impl Form {
         // A number of 64 bits is the same whether it is read as signed or not.
         let number = if number >> 63 == 1 { number - (1 << 64) } else { number };
         let is_move = self.operation == Operation::Move && matches!(self.operands[0], Place::Register(_));
-        let counts =
-            matches!(self.operation, Operation::ShiftLeft | Operation::ShiftRight { .. } | Operation::BitTest(_));
+        let counts = self.operation.has_count() || matches!(self.operation, Operation::BitTest(_));
         let (fits, what) = if counts {
             (fits(number, 8), "the 8 bits of a shift's count".to_owned())
         } else if self.bits < 64 {

@@ -7,7 +7,7 @@
 use super::code::{Code, TextLabel, ThreadCode, has_old};
 use super::fold::{binary, rebuilt, select, truncate};
 use super::registers::MachineRegister;
-use super::{Access, Architecture, Atom, Flag, Machine, Meaning, Write};
+use super::{Access, Architecture, Atom, Flag, Half, Machine, Meaning, Write};
 use crate::Diagnostic;
 use palisade_model::program::{Action, BinaryOperator as Op, Expression, RegisterId, Span, Value};
 
@@ -37,6 +37,11 @@ pub enum Slot {
 }
 
 impl Slot {
+    /// Half of a vector register.
+    pub fn of_half(Half { number, upper }: Half) -> Self {
+        Self::Vector { number, upper }
+    }
+
     /// The name the register gets.
     pub fn name(self, architecture: Architecture) -> String {
         match self {
@@ -81,6 +86,8 @@ pub enum Operand {
     Private(Vec<Piece>),
     /// In memory that holds this value and never another one. It is only read.
     Constant(Value),
+    /// Somewhere that the caller looks after: this was there, and what is stored is left in [`ASIDE`].
+    Aside(Expression),
 }
 
 /// Some bits of a register for private memory, or of a cell.
@@ -118,6 +125,9 @@ type Flags<Value> = Vec<(Flag, Value)>;
 
 /// The temporary for what memory has held; the later ones are for copies.
 const LOADED: Slot = Slot::Temporary(0);
+
+/// The temporary for what an instruction stores to an [`Operand::Aside`].
+pub const ASIDE: Slot = Slot::Temporary(15);
 
 /// Lowers the instructions of one thread.
 #[derive(Debug)]
@@ -178,6 +188,13 @@ impl Lowerer {
             Operand::Part(address, piece) => self.part_access(&meaning.access, address, piece, result.as_ref()),
             Operand::Private(pieces) => self.private_access(&meaning.access, &pieces, result.as_ref()),
             Operand::Constant(value) => self.loaded = Expression::Constant(value),
+            Operand::Aside(value) => {
+                self.loaded = value;
+                if let Access::Store(value) | Access::LoadStore(value) = &meaning.access {
+                    let stored = self.after_access(value, result.as_ref());
+                    self.assign(ASIDE, stored);
+                }
+            }
         }
         let (early, late) = self.early_and_late_flags(meaning, result.as_ref());
         let mut assignments = Vec::new();
@@ -191,6 +208,10 @@ impl Lowerer {
         for (family, value) in meaning.registers() {
             let value = self.after_access(&value, result.as_ref());
             self.add_assignment(&mut assignments, Slot::Family(family), value);
+        }
+        for (half, value) in &meaning.vectors {
+            let value = self.after_access(value, result.as_ref());
+            self.add_assignment(&mut assignments, Slot::of_half(*half), value);
         }
         self.assign_at_once(assignments);
         for (flag, value) in late {
@@ -443,6 +464,7 @@ fn slot_of(atom: RegisterId) -> Option<Slot> {
     match Atom::of(atom) {
         Atom::Family(family) => Some(Slot::Family(family)),
         Atom::Flag(flag) => Some(Slot::Flag(flag)),
+        Atom::Vector(half) => Some(Slot::of_half(half)),
         Atom::Result => None,
     }
 }

@@ -3,7 +3,8 @@
 //! [`meaning`] is the table. It takes a [`Form`] – an operation, its width, its operands, destination first – to a
 //! [`Meaning`]: what the instruction does to memory, and what registers and flags hold after it, each as an expression
 //! over the state *before* it. So no order of assignments has to be kept, and operands that overlap need no care. The
-//! table knows no text: readers of litmus tests and of other things share it. `tests/suite/processor` compares every
+//! table knows no text: readers of litmus tests and of other things share it. [`vector_meaning`] is the part of it about
+//! registers of 16 bytes. `tests/suite/processor` compares every
 //! form with the processor.
 
 pub mod automaton;
@@ -17,9 +18,11 @@ mod parts;
 pub mod registers;
 
 pub use form::{Form, FormError, HIGH_BYTE_BESIDE_EXTENDED, Place};
-pub use meaning::{Access, Meaning, Write, condition, meaning};
-pub use operation::{Arithmetic, BitChange, ConditionCode, FlagTest, Operation};
-pub use parts::{Atom, Flag, Machine};
+pub use meaning::{
+    Access, Meaning, VectorForm, VectorOperation, Write, condition, meaning, vector_mask, vector_meaning,
+};
+pub use operation::{Arithmetic, BitChange, ConditionCode, FlagTest, Operation, Scan};
+pub use parts::{Atom, Flag, Half, Machine, SCRATCH};
 
 /// The syntax and register width of a test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

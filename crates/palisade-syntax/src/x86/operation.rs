@@ -56,6 +56,10 @@ pub enum Operation {
         /// Whether copies of the sign come in, and not zeros.
         signed: bool,
     },
+    /// Moves bits in a circle, to the left.
+    RotateLeft,
+    /// Moves bits in a circle, to the right.
+    RotateRight,
     /// Adds or subtracts, and the carry as well.
     WithCarry {
         /// Whether it subtracts.
@@ -65,8 +69,22 @@ pub enum Operation {
     Negate,
     /// Complements.
     Complement,
-    /// Multiplies signed numbers: the first operand by the second, or the second by the third into the first.
+    /// Multiplies signed numbers: the first operand by the second, or the second by the third into the first. One operand
+    /// alone multiplies the accumulator, and the product has twice as many bits.
     Multiply,
+    /// Multiplies the accumulator as an unsigned number; the product has twice as many bits.
+    MultiplyUnsigned,
+    /// Divides a number of twice as many bits; the quotient goes into the accumulator, the rest beside it.
+    Divide {
+        /// Whether the numbers are signed.
+        signed: bool,
+    },
+    /// Seeks a bit that is set.
+    Scan(Scan),
+    /// Counts the bits that are set.
+    CountOnes,
+    /// Reverses the bytes.
+    SwapBytes,
     /// Copies a narrower operand.
     Extend {
         /// The bits of the source.
@@ -94,6 +112,19 @@ pub enum Operation {
     Nop,
     /// Ends the thread.
     Return,
+}
+
+/// Which bit is sought, and what comes of 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scan {
+    /// `bsf`: the lowest one; 0 leaves the destination alone.
+    Lowest,
+    /// `bsr`: the highest one; 0 leaves the destination alone.
+    Highest,
+    /// `tzcnt`: the zeros below the lowest one. Older processors take it for `bsf`.
+    ZerosBelow,
+    /// `lzcnt`: the zeros above the highest one.
+    ZerosAbove,
 }
 
 /// What a bit test does to its bit.
@@ -134,10 +165,19 @@ impl Operation {
             | Self::WithCarry { .. }
             | Self::Extend { .. }
             | Self::BitTest(_)
+            | Self::Scan(_)
+            | Self::CountOnes
             | Self::ConditionalMove(_) => (2, 2),
-            Self::Increment | Self::Decrement | Self::Set(_) | Self::Negate | Self::Complement => (1, 1),
-            Self::Multiply => (2, 3),
-            Self::ShiftLeft | Self::ShiftRight { .. } => (1, 2),
+            Self::Increment
+            | Self::Decrement
+            | Self::Set(_)
+            | Self::Negate
+            | Self::Complement
+            | Self::MultiplyUnsigned
+            | Self::Divide { .. }
+            | Self::SwapBytes => (1, 1),
+            Self::Multiply => (1, 3),
+            Self::ShiftLeft | Self::ShiftRight { .. } | Self::RotateLeft | Self::RotateRight => (1, 2),
             Self::Nop => (0, 1),
             Self::Jump
             | Self::ConditionalJump(_)
@@ -165,8 +205,16 @@ impl Operation {
         )
     }
 
+    /// Whether it moves bits by a count, which is a number or in `cl`.
+    pub fn has_count(self) -> bool {
+        matches!(self, Self::ShiftLeft | Self::ShiftRight { .. } | Self::RotateLeft | Self::RotateRight)
+    }
+
     /// Whether it writes its first operand.
     pub fn writes_first(self) -> bool {
-        !matches!(self, Self::Compare | Self::Test | Self::BitTest(BitChange::Keep))
+        !matches!(
+            self,
+            Self::Compare | Self::Test | Self::BitTest(BitChange::Keep) | Self::MultiplyUnsigned | Self::Divide { .. }
+        )
     }
 }

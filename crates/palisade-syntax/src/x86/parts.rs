@@ -29,6 +29,9 @@ const FLAGS: [Flag; 5] = [Flag::Zero, Flag::Less, Flag::Carry, Flag::Sign, Flag:
 /// The number of general-purpose registers.
 const FAMILIES: usize = 16;
 
+/// The first atom of registers of 16 bytes.
+const VECTORS: usize = FAMILIES + FLAGS.len() + 1;
+
 /// What a register of the table's expressions stands for. [`Expression::Old`] is what memory has held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Atom {
@@ -38,7 +41,21 @@ pub enum Atom {
     Flag(Flag),
     /// What the instruction computes ([`Meaning::result`](super::Meaning::result)).
     Result,
+    /// Half of a register of 16 bytes, before the instruction.
+    Vector(Half),
 }
+
+/// Half of a register of 16 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Half {
+    /// The register; [`SCRATCH`] is none of the machine's.
+    pub number: u8,
+    /// Whether it is the upper half.
+    pub upper: bool,
+}
+
+/// The register of 16 bytes that an operand in memory is read into first.
+pub const SCRATCH: u8 = 16;
 
 impl Atom {
     /// The atom as an expression.
@@ -47,6 +64,7 @@ impl Atom {
             Self::Family(family) => usize::from(family),
             Self::Flag(flag) => FAMILIES + FLAGS.iter().position(|other| *other == flag).expect("all flags are listed"),
             Self::Result => FAMILIES + FLAGS.len(),
+            Self::Vector(Half { number, upper }) => VECTORS + 2 * usize::from(number) + usize::from(upper),
         };
         Expression::Register(RegisterId::from_index(index))
     }
@@ -54,6 +72,10 @@ impl Atom {
     /// What a register of the table's expressions stands for.
     pub fn of(register: RegisterId) -> Self {
         let index = register.index();
+        if let Some(half) = index.checked_sub(VECTORS) {
+            let number = u8::try_from(half / 2).expect("registers are few");
+            return Self::Vector(Half { number, upper: half % 2 == 1 });
+        }
         match FLAGS.get(index.wrapping_sub(FAMILIES)) {
             Some(flag) => Self::Flag(*flag),
             None => u8::try_from(index).ok().filter(|_| index < FAMILIES).map_or(Self::Result, Self::Family),
@@ -114,7 +136,8 @@ mod tests {
 
     #[test]
     fn atoms_and_registers_agree() {
-        let atoms = (0..16).map(Atom::Family).chain(FLAGS.map(Atom::Flag)).chain([Atom::Result]);
+        let halves = (0..=SCRATCH).flat_map(|number| [false, true].map(|upper| Atom::Vector(Half { number, upper })));
+        let atoms = (0..16).map(Atom::Family).chain(FLAGS.map(Atom::Flag)).chain([Atom::Result]).chain(halves);
         for atom in atoms {
             let Expression::Register(register) = atom.expression() else { panic!("atoms are registers") };
             assert_eq!(Atom::of(register), atom);

@@ -171,7 +171,7 @@ impl Lowering<'_> {
             return Err(Diagnostic::error("64-bit operations need a test that begins with `X86_64`", instruction.span));
         }
         let compared = match instruction.operation {
-            Operation::ShiftLeft | Operation::ShiftRight { .. } => instruction.operands.get(..1).unwrap_or_default(),
+            operation if operation.has_count() => instruction.operands.get(..1).unwrap_or_default(),
             _ => &instruction.operands,
         };
         for operand in compared {

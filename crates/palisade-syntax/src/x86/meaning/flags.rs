@@ -177,7 +177,7 @@ impl Builder<'_> {
         self.undefine(&[Flag::Overflow, Flag::Less]);
     }
 
-    fn set_unless_zero(&mut self, count: &Expression, flag: Flag, value: Expression) {
+    pub(super) fn set_unless_zero(&mut self, count: &Expression, flag: Flag, value: Expression) {
         let is_zero = binary(Op::Equal, count.clone(), Expression::Constant(0));
         let value = select(is_zero, Atom::Flag(flag).expression(), value);
         self.set(flag, value);
@@ -189,7 +189,7 @@ impl Builder<'_> {
         binary(Op::BitAnd, moved, Expression::Constant(1))
     }
 
-    fn is_negative(&self, canonical: Expression) -> Expression {
+    pub(super) fn is_negative(&self, canonical: Expression) -> Expression {
         binary(Op::Less, self.signed(canonical), Expression::Constant(0))
     }
 }

@@ -4,13 +4,16 @@
 //! processors do it: a `cmpxchg` of 32 bits that writes a register leaves the upper half of the other one alone.
 
 mod flags;
+mod lanes;
+mod numbers;
 
 pub use flags::condition;
+pub use lanes::{VectorForm, VectorOperation, vector_mask, vector_meaning};
 
 use super::fold::{binary, select, truncate};
 use super::form::{Form, FormError, Place};
 use super::operation::{Arithmetic, BitChange, ConditionCode, Operation};
-use super::parts::{Atom, Flag, Machine, widened};
+use super::parts::{Atom, Flag, Half, Machine, widened};
 use super::registers::{MachineRegister, Part};
 use palisade_model::program::{BinaryOperator as Op, Expression, UnaryOperator, Value};
 
@@ -59,9 +62,17 @@ pub struct Meaning {
     pub writes: Vec<Write>,
     /// The flags it changes, with their values, or without where the machine leaves them undefined.
     pub flags: Vec<(Flag, Option<Expression>)>,
+    /// The halves of registers of 16 bytes that it writes, each once.
+    pub vectors: Vec<(Half, Expression)>,
 }
 
 impl Meaning {
+    /// It does nothing.
+    pub fn nothing() -> Self {
+        let (writes, flags, vectors) = (Vec::new(), Vec::new(), Vec::new());
+        Self { access: Access::None, result: None, writes, flags, vectors }
+    }
+
     /// The whole registers that change, by family, with what they hold afterwards.
     pub fn registers(&self) -> Vec<(u8, Expression)> {
         let mut registers: Vec<(u8, Expression)> = Vec::new();
@@ -85,8 +96,7 @@ impl Meaning {
 /// Looks a form up. Jumps, fences and `nop` are not about values and mean nothing here.
 pub fn meaning(form: &Form, machine: &Machine) -> Result<Meaning, FormError> {
     form.check()?;
-    let meaning = Meaning { access: Access::None, result: None, writes: Vec::new(), flags: Vec::new() };
-    let mut builder = Builder { form, machine, meaning, reads_memory: false, stored: None };
+    let mut builder = Builder { form, machine, meaning: Meaning::nothing(), reads_memory: false, stored: None };
     builder.operation();
     let Builder { mut meaning, reads_memory, stored, .. } = builder;
     let locked = form.locked || form.operation == Operation::Exchange;
@@ -105,7 +115,7 @@ pub fn meaning(form: &Form, machine: &Machine) -> Result<Meaning, FormError> {
 /// Collects what one instruction does.
 pub(super) struct Builder<'a> {
     pub(super) form: &'a Form,
-    machine: &'a Machine,
+    pub(super) machine: &'a Machine,
     pub(super) meaning: Meaning,
     /// Whether it reads its operand in memory.
     reads_memory: bool,
@@ -143,6 +153,8 @@ impl Builder<'_> {
             }
             Operation::ShiftLeft => self.shift_left(),
             Operation::ShiftRight { signed } => self.shift_right(signed),
+            Operation::RotateLeft => self.rotate(true),
+            Operation::RotateRight => self.rotate(false),
             Operation::WithCarry { subtract } => self.with_carry(subtract),
             Operation::Negate => self.negate(),
             Operation::Complement => {
@@ -150,7 +162,13 @@ impl Builder<'_> {
                 let flipped = self.canonical(Expression::unary(UnaryOperator::Complement, operand));
                 self.write(0, flipped);
             }
+            Operation::Multiply if self.form.operands.len() == 1 => self.multiply_accumulator(true),
             Operation::Multiply => self.multiply(),
+            Operation::MultiplyUnsigned => self.multiply_accumulator(false),
+            Operation::Divide { signed } => self.divide(signed),
+            Operation::Scan(scan) => self.scan(scan),
+            Operation::CountOnes => self.count_ones(),
+            Operation::SwapBytes => self.swap_bytes(),
             Operation::Extend { from, signed } => {
                 let narrow = self.value(1);
                 let value = if signed { self.canonical(truncate(narrow, from, true)) } else { narrow };
@@ -292,7 +310,7 @@ impl Builder<'_> {
     }
 
     /// The count of a shift, masked as the processor does.
-    fn shift_count(&mut self) -> Expression {
+    pub(super) fn shift_count(&mut self) -> Expression {
         let mask = if self.form.bits == 64 { 63 } else { 31 };
         match self.form.operands.get(1) {
             None => Expression::Constant(1),
@@ -340,7 +358,7 @@ impl Builder<'_> {
     }
 
     /// An operand's canonical value before the instruction.
-    fn value(&mut self, operand: usize) -> Expression {
+    pub(super) fn value(&mut self, operand: usize) -> Expression {
         match &self.form.operands[operand] {
             Place::Register(register) => self.machine.read(*register),
             Place::Memory => {
@@ -352,7 +370,7 @@ impl Builder<'_> {
         }
     }
 
-    fn write(&mut self, operand: usize, value: Expression) {
+    pub(super) fn write(&mut self, operand: usize, value: Expression) {
         match &self.form.operands[operand] {
             Place::Register(register) => {
                 self.meaning.writes.push(Write { register: *register, value, condition: None });
@@ -362,7 +380,7 @@ impl Builder<'_> {
         }
     }
 
-    fn result(&mut self, value: Expression) -> Expression {
+    pub(super) fn result(&mut self, value: Expression) -> Expression {
         self.meaning.result = Some(value);
         Atom::Result.expression()
     }
@@ -372,7 +390,7 @@ impl Builder<'_> {
         truncate(expression, self.form.bits, self.is_signed())
     }
 
-    fn is_signed(&self) -> bool {
+    pub(super) fn is_signed(&self) -> bool {
         self.form.bits == self.machine.architecture.register_bits()
     }
 

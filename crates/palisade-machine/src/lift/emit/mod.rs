@@ -3,22 +3,24 @@
 //! Places are written in the order of control where that is possible. What is known to be constant stands as a number in
 //! the code, and what points into the frame stands nowhere: all accesses through it have become accesses to registers.
 
-use super::contexts::{Contexts, Place};
-use super::decode::VectorPlace;
-use super::environment::{CALLER_SAVED, Environment};
-use super::explore::{Chosen, Done, Explored, Next, perform};
-use super::frame::FrameLayout;
-use super::knowledge::Knowledge;
-use super::micro::Micro;
-use super::refusal::{Objection, ObjectionAt};
-use super::stubs::{ERROR_NUMBER, Returned};
-use super::transfer::{Applied, Spot, apply};
+mod accesses;
+
 use crate::lift::abstraction::Abstract;
 use crate::lift::cells::checked;
+use crate::lift::contexts::{Contexts, Place};
+use crate::lift::environment::Environment;
+use crate::lift::explore::{Chosen, Done, Explored, Next, perform};
+use crate::lift::frame::FrameLayout;
+use crate::lift::knowledge::Knowledge;
+use crate::lift::micro::Micro;
+use crate::lift::refusal::{Objection, ObjectionAt};
+use crate::lift::stubs::{ERROR_NUMBER, Returned};
+use crate::lift::transfer::{Applied, Spot, apply};
+use accesses::FIRST_PART;
 use palisade_model::program::{Action, BinaryOperator as Op, Expression, Span, Value};
 use palisade_syntax::x86::code::{Code, TextLabel};
-use palisade_syntax::x86::lowerer::{LoweredThread, Lowerer, Operand, Piece, Slot};
-use palisade_syntax::x86::{Access, Architecture};
+use palisade_syntax::x86::lowerer::{LoweredThread, Lowerer, Operand, Slot};
+use palisade_syntax::x86::{Architecture, SCRATCH};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The temporary for a loaded address that control goes to; lower ones are the lowerer's.
@@ -33,6 +35,10 @@ pub(crate) struct Emitted {
     pub(crate) places: Vec<(Place, String)>,
     /// Those of them whose code is not understood, by number.
     pub(crate) obstacles: BTreeMap<usize, Objection>,
+    /// Those of them that access memory in parts, in any order, by number; whether the processor makes such an access at once.
+    pub(crate) divided: BTreeMap<usize, bool>,
+    /// Places of their own for parts of accesses to computed addresses, by number: where each begins, and its bytes.
+    pub(crate) parts: BTreeMap<usize, (u8, u8)>,
 }
 
 /// Writes the code of a role. With `checks`, computed addresses are held to those that were seen.
@@ -64,10 +70,12 @@ pub(crate) fn emit(
         repeats,
         places: Vec::new(),
         obstacles: BTreeMap::new(),
+        divided: BTreeMap::new(),
+        parts: BTreeMap::new(),
     };
     emitter.begin();
     emitter.everything(knowledge)?;
-    let Emitter { mut lowerer, places, obstacles, labels: count, .. } = emitter;
+    let Emitter { mut lowerer, places, obstacles, divided, parts, labels: count, .. } = emitter;
     lowerer.thread.clean_up();
     if let Some(error) = lowerer.undefined_flags().first() {
         let place = places[error.span.start].0;
@@ -75,7 +83,7 @@ pub(crate) fn emit(
     }
     let mut labels: Vec<TextLabel> = vec![TextLabel { name: "begin".to_owned(), span: Span::default() }];
     labels.extend((1..=count).map(|number| TextLabel { name: format!("n{number}"), span: Span::default() }));
-    Ok(Emitted { thread: lowerer.finish(labels), places, obstacles })
+    Ok(Emitted { thread: lowerer.finish(labels), places, obstacles, divided, parts })
 }
 
 fn done(
@@ -128,6 +136,8 @@ struct Emitter<'a> {
     repeats: bool,
     places: Vec<(Place, String)>,
     obstacles: BTreeMap<usize, Objection>,
+    divided: BTreeMap<usize, bool>,
+    parts: BTreeMap<usize, (u8, u8)>,
     /// The last label given out.
     labels: usize,
 }
@@ -221,30 +231,25 @@ impl Emitter<'_> {
             }
         }
         match step {
-            Micro::Table(meaning, _) => {
-                let spot = applied.spots.first().cloned();
-                let operand = match spot {
-                    None => Operand::None,
-                    Some((spot, bytes)) => self.operand(spot, bytes, &meaning.access, place, before, knowledge),
-                };
-                self.lowerer.effects(meaning, operand);
-            }
+            Micro::Table(meaning, _) => match applied.spots.first().cloned() {
+                None => self.lowerer.effects(meaning, Operand::None),
+                Some((spot, bytes)) if spot.is_divided() => {
+                    self.in_parts(meaning, spot, bytes, place, before, knowledge)
+                }
+                Some((spot, bytes)) => {
+                    let operand = self.operand(spot, bytes, &meaning.access, place, before, knowledge);
+                    self.lowerer.effects(meaning, operand);
+                }
+            },
+            Micro::Copying(copying, bytes) => self.copying(*copying, *bytes, &applied.spots, place, before, knowledge),
             Micro::Load(_) => {
                 let (spot, bytes) = applied.spots.first().cloned().expect("a load has an operand");
-                let value = self.read(TARGET, spot, bytes, place, before, knowledge);
+                let (loads, value) = self.loads(FIRST_PART, spot, bytes, place, before, knowledge);
+                self.in_any_order(loads);
                 self.lowerer.assign(TARGET, value);
             }
             Micro::Fence => self.lowerer.act(Action::Fence),
             Micro::StoreFence => self.lowerer.act(Action::StoreFence),
-            Micro::VectorClear(number) => {
-                for upper in [false, true] {
-                    self.set(Slot::Vector { number: *number, upper }, Expression::Constant(0));
-                }
-            }
-            Micro::VectorJoin(to, from) => {
-                let low = self.lowerer.value_of(Slot::Vector { number: *from, upper: false });
-                self.set(Slot::Vector { number: *to, upper: true }, low);
-            }
             Micro::Vector(to, from, bytes) => self.vector(*to, *from, *bytes, &applied.spots, place, before, knowledge),
         }
     }
@@ -252,125 +257,6 @@ impl Emitter<'_> {
     fn set(&mut self, slot: Slot, value: Expression) {
         if !self.lowerer.omitted.contains(&slot) {
             self.lowerer.assign(slot, value);
-        }
-    }
-
-    fn operand(
-        &mut self,
-        spot: Spot,
-        bytes: u8,
-        access: &Access,
-        place: Place,
-        before: &Environment,
-        knowledge: &Knowledge<'_>,
-    ) -> Operand {
-        match spot {
-            Spot::Frame(offset) => match before.read_frame(offset, bytes) {
-                Abstract::Constant(value) if *access == Access::Load => Operand::Constant(value),
-                _ => Operand::Private(self.layout.pieces(offset, bytes)),
-            },
-            Spot::Constant(value) => Operand::Constant(value),
-            Spot::Fixed(address) => Operand::Shared(Expression::Constant(address.cast_signed())),
-            Spot::Part((address, whole), from) => {
-                let piece = Piece { byte: 0, bytes: whole, from, bits: bytes * 8 };
-                Operand::Part(Expression::Constant(address.cast_signed()), piece)
-            }
-            Spot::Computed(expression) => {
-                let sum = self.lowerer.of_atoms(&expression, None);
-                let seen = knowledge.computed.get(&place.address);
-                Operand::Shared(match seen {
-                    Some(seen) if self.checks => checked(sum, &seen.addresses),
-                    _ => sum,
-                })
-            }
-        }
-    }
-
-    /// What an operand in memory holds, loaded into a slot where it is shared.
-    fn read(
-        &mut self,
-        slot: Slot,
-        spot: Spot,
-        bytes: u8,
-        place: Place,
-        before: &Environment,
-        knowledge: &Knowledge<'_>,
-    ) -> Expression {
-        match self.operand(spot, bytes, &Access::Load, place, before, knowledge) {
-            Operand::Constant(value) => Expression::Constant(value),
-            Operand::Private(pieces) => self.lowerer.read_private(&pieces),
-            Operand::Shared(address) => {
-                let register = self.lowerer.slot(slot);
-                self.lowerer.act(Action::Load { register, address });
-                Expression::Register(register)
-            }
-            Operand::Part(address, piece) => {
-                let register = self.lowerer.slot(slot);
-                self.lowerer.act(Action::Load { register, address });
-                piece.of(Expression::Register(register))
-            }
-            Operand::None => unreachable!("what is read has an operand"),
-        }
-    }
-
-    /// A copy through registers of 16 bytes: all parts are read, then all are written.
-    #[allow(clippy::too_many_arguments, reason = "what a step is given")]
-    fn vector(
-        &mut self,
-        to: VectorPlace,
-        from: VectorPlace,
-        bytes: u8,
-        spots: &[(Spot, u8)],
-        place: Place,
-        before: &Environment,
-        knowledge: &Knowledge<'_>,
-    ) {
-        let count: u8 = if bytes == 16 { 2 } else { 1 };
-        let (loads, stores) = match from {
-            VectorPlace::Memory(_) => spots.split_at(usize::from(count)),
-            _ => (&[][..], spots),
-        };
-        let mut values = Vec::new();
-        for index in 0..count {
-            values.push(match from {
-                VectorPlace::Vector(number) => self.lowerer.value_of(Slot::Vector { number, upper: index == 1 }),
-                VectorPlace::General(family, _) => self.lowerer.value_of(Slot::Family(family)),
-                VectorPlace::Memory(_) => {
-                    let (spot, length) = loads[usize::from(index)].clone();
-                    self.read(Slot::Temporary(10 + index), spot, length, place, before, knowledge)
-                }
-            });
-        }
-        // Private memory and registers are copied aside, in case source and destination overlap.
-        for (value, index) in values.iter_mut().zip(0u8..) {
-            if count == 2 && !value.is_constant() {
-                let slot = Slot::Temporary(12 + index);
-                let copied = std::mem::replace(value, Expression::Register(self.lowerer.slot(slot)));
-                self.lowerer.assign(slot, copied);
-            }
-            if bytes == 4 {
-                *value = palisade_syntax::x86::fold::truncate(value.clone(), 32, false);
-            }
-        }
-        for (value, index) in values.into_iter().zip(0u8..) {
-            match to {
-                VectorPlace::Vector(number) => self.set(Slot::Vector { number, upper: index == 1 }, value),
-                VectorPlace::General(family, _) => self.set(Slot::Family(family), value),
-                VectorPlace::Memory(_) => {
-                    let (spot, length) = stores[usize::from(index)].clone();
-                    let access = Access::Store(value.clone());
-                    match self.operand(spot, length, &access, place, before, knowledge) {
-                        Operand::Private(pieces) => self.lowerer.write_private(&pieces, &value),
-                        Operand::Shared(address) => self.lowerer.act(Action::Store { address, value }),
-                        Operand::Part(..) | Operand::Constant(_) | Operand::None => {
-                            unreachable!("what is stored is a whole cell")
-                        }
-                    }
-                }
-            }
-        }
-        if let (VectorPlace::Vector(number), true) = (to, bytes < 16) {
-            self.set(Slot::Vector { number, upper: true }, Expression::Constant(0));
         }
     }
 
@@ -412,7 +298,7 @@ impl Emitter<'_> {
                     let address = Expression::Constant(word.cast_signed());
                     self.lowerer.act(Action::Load { register, address });
                 }
-                for family in CALLER_SAVED {
+                for family in called.clears() {
                     self.lowerer.assign(Slot::Family(family), Expression::Constant(0));
                 }
                 let flags: Vec<_> = done.after.flags().map(|(flag, _)| flag).collect();
@@ -422,7 +308,9 @@ impl Emitter<'_> {
                         self.lowerer.assign(Slot::Vector { number, upper }, Expression::Constant(0));
                     }
                 }
-                self.outcomes(&called.outcomes);
+                if !called.has_returned {
+                    self.outcomes(&called.outcomes);
+                }
                 Some(*next)
             }
         }
@@ -497,7 +385,7 @@ impl Emitter<'_> {
 fn constants(environment: &Environment, layout: &FrameLayout) -> Vec<(Slot, Value)> {
     let families = (0..16u8).filter_map(|family| Some((Slot::Family(family), environment.family(family).constant()?)));
     let flags = environment.flags().filter_map(|(flag, value)| Some((Slot::Flag(flag), value.constant()?)));
-    let vectors = (0..16u8).flat_map(|number| [(number, false), (number, true)]).filter_map(|(number, upper)| {
+    let vectors = (0..=SCRATCH).flat_map(|number| [(number, false), (number, true)]).filter_map(|(number, upper)| {
         Some((Slot::Vector { number, upper }, environment.vector(number, upper).constant()?))
     });
     let frame =

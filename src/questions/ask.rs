@@ -62,7 +62,8 @@ impl<Q: Question> Asked for Answered<Q> {
                 let words = format!(
                     "a violation is found where the access at {place} is taken in parts, but the processor makes it at once"
                 );
-                account.leave_open("unknown", words);
+                account.leave_open("unknown", words.clone());
+                account.note(0, "reason", words);
             }
         }
         accounts

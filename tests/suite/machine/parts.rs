@@ -238,9 +238,11 @@ fn what_is_robust_in_parts_is_robust() {
     let mut functions = Vec::new();
     for (number, threads) in programs.iter().enumerate() {
         for (thread, accesses) in threads.iter().enumerate() {
-            let lines = accesses.iter().enumerate();
-            let body =
-                lines.map(|(index, access)| format!("\t{}\n", instruction(*access, index + 10 * thread))).collect();
+            let is_pointed = (number + thread).is_multiple_of(3);
+            let mut body = if is_pointed { pointed(thread) } else { String::new() };
+            for (index, access) in accesses.iter().enumerate() {
+                body += &format!("\t{}\n", instruction(*access, index + 10 * thread, is_pointed));
+            }
             functions.push((name(number, thread), body));
         }
     }

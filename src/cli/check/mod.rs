@@ -99,9 +99,8 @@ fn check_file(
     }
     // Properties that take long wait for the other questions, so that no limit keeps these from their answers. What is known of counters that grow may take long.
     let has_answer = |answered: &Answered<'_>| answered.asked().fault().is_none_or(|(fault, _)| fault.is_growth());
-    let is_open = |(ask, answered): &(Ask, Answered<'_>)| {
-        *ask == Ask::Properties && has_answer(answered) && answered.is_open()
-    };
+    let is_open =
+        |(ask, answered): &(Ask, Answered<'_>)| *ask == Ask::Properties && has_answer(answered) && answered.is_open();
     if asks.len() > 1
         && let Some(position) = answered.iter().position(is_open)
         && let Some(found) = answer(arguments, Ask::Properties, CONFIGURATIONS[1], &asking, &loaded, observer)?

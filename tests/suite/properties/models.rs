@@ -4,12 +4,14 @@ use crate::checked::prove;
 use crate::environment::is_long_run;
 use crate::robustness::models::{Header, models};
 use palisade::fences::{Measure, RepairOptions, WithinLimits};
+use palisade::limits::Limits;
 use palisade::program::Program;
 use palisade::properties::placement::{Placed, PlacementOptions, PropertyRepaired, repair};
 use palisade::properties::{Answer, ProveOptions};
 use palisade::semantics::Model;
 use palisade::syntax::Format;
 use rayon::prelude::*;
+use std::time::Duration;
 
 /// The program of a model, in which threads of their own watch joint control states.
 fn watched(program: &Program) -> Program {
@@ -67,5 +69,31 @@ fn fences_for_them_are_optimal() {
         assert!(found.is_complete, "{name} {memory:?}: {:?}", placement.open);
         let facts = found.shown.and_then(|shown| shown.facts).expect("it was checked");
         assert!(facts.is_optimal(), "{name} {memory:?}: {facts:?}");
+    });
+}
+
+/// Models of which `prove` has no answer for any number of copies: the first has too many configurations, and the second is for one producer, as the indices
+/// of several come ever further apart.
+const OPEN: [&str; 2] = ["array-queue", "spsc-ring"];
+
+/// No model is refused because its values grow, whatever is asked. By default two rings are asked.
+#[test]
+fn growing_values_refuse_no_question() {
+    let asked = models()
+        .into_iter()
+        .filter(|model| is_long_run() || ["spsc-ring", "vyukov-queue"].contains(&model.name.as_str()));
+    let asked: Vec<Header> = asked.collect();
+    asked.par_iter().for_each(|model| {
+        for (threads, _) in model.expected() {
+            let program = watched(&model.program(threads));
+            if program.is_parameterized() && OPEN.contains(&model.name.as_str()) {
+                continue;
+            }
+            for memory in [Model::Sc, Model::Tso] {
+                let limits = Limits::none().with_timeout(Duration::from_secs(60));
+                let proof = prove(&program, None, &ProveOptions { limits, ..ProveOptions::new(memory) });
+                assert!(proof.is_ok(), "{} {memory:?}: {:?}", model.name, proof.err());
+            }
+        }
     });
 }

@@ -20,7 +20,7 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "machine: control may come to what is not understood",
-        file: "crates/palisade-machine/src/lift/emit.rs",
+        file: "crates/palisade-machine/src/lift/emit/mod.rs",
         old: "            self.lowerer.act(Action::Assume(nothing));",
         new: "            if !PLANTED {\n                self.lowerer.act(Action::Assume(nothing));\n            }",
         caught_by: "machine::reached::what_is_come_to_is_refused_with_the_calls_that_lead_there",

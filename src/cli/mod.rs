@@ -25,6 +25,7 @@ mod man;
 mod net;
 mod net_input;
 mod options;
+mod orderings;
 mod output;
 mod outputs;
 mod pending;
@@ -51,7 +52,7 @@ pub use options::SharedOptions;
 pub use output::{print_document, print_line, print_text};
 
 /// All subcommands, in the order in which help lists them.
-fn subcommands() -> [Subcommand; 17] {
+fn subcommands() -> [Subcommand; 18] {
     [
         Subcommand::new("check", "Answer all questions about programs: their properties, and robustness", check::run)
             .on_workers()
@@ -69,6 +70,12 @@ palisade check --junit cases.xml --sarif log.sarif tests/",
             .watched("file")
             .with_examples(
                 "palisade fences --diff models/peterson.pal\npalisade fences --ask properties --model pso models/dekker.pal",
+            ),
+        Subcommand::new("orderings", "Find the weakest orderings that keep a program robust against C11", orderings::run)
+            .on_workers()
+            .watched("file")
+            .with_examples(
+                "palisade orderings models/c11/spsc-ring.pal\npalisade orderings --diff models/c11/mcs-lock.pal",
             ),
         Subcommand::new("witness", "Show the violation of a program that is not robust", witness::run)
             .on_workers()

@@ -226,6 +226,10 @@ fn repair_words(facts: &RepairFacts) -> String {
     let bound = &facts.bound;
     let (made, is_so) = match &facts.claim {
         RepairClaim::Robust => ("be made robust".to_owned(), "is robust".to_owned()),
+        RepairClaim::Language(axioms) => {
+            let name = axioms.name();
+            (format!("be made robust against {name}"), format!("is robust against {name}"))
+        }
         RepairClaim::Properties { model, targets } => {
             let (properties, model) = (counted_properties(targets.len()), model_word(*model));
             (format!("be kept from violating {properties} under {model}"), format!("keeps {properties} under {model}"))

@@ -4,10 +4,9 @@ use super::{About, Evident, Question};
 use crate::evidence::{Evidence, StaleClaim};
 use crate::limits::Limits;
 use crate::program::{Instruction, InstructionId, Operation, Program, ThreadId};
-use crate::report::account::{Account, Answer, Cycle, Mark, Proof, Rule, Run, Shown, Standing};
-use crate::report::computation::address_text;
-use crate::report::context::{instance_words, place};
-use crate::report::graph::Graph;
+use crate::report::account::{Account, Answer, Mark, Proof, Rule, Shown, Standing};
+use crate::report::context::place;
+use crate::report::graph::GraphWords;
 use crate::report::subject::program_words;
 use crate::robustness::{Fault, GraphViolation, StaleCheck, StaleOptions, StaleVerdict, check_stale, load_buffering};
 use crate::semantics::graphs::{Axioms, by_language, not_in_language};
@@ -80,8 +79,7 @@ impl<'p> LanguageRobustness<'p> {
     }
 
     fn not_robust<'a>(&'a self, account: &mut Account<'a>, found: &'a GraphViolation) {
-        let program = self.about.program;
-        let (words, first, last) = self.words(found);
+        let GraphWords { words, first, last } = GraphWords::of(&self.stated, found);
         let span = |(thread, id): (ThreadId, InstructionId)| self.stated.thread(thread).instruction(id).span;
         let line = |at| self.stated.source.position(span(at).start).line;
         account.place = Some(span(last));
@@ -89,54 +87,7 @@ impl<'p> LanguageRobustness<'p> {
         account.message.clone_from(&words);
         account.marks.push((line(first), Mark::Earlier, format!("before line {}", line(last))));
         account.marks.push((line(last), Mark::Later, format!("not ordered behind line {}", line(first))));
-        let copies = program.threads.iter().zip(found.instance.counts());
-        account.answer = Answer::Violated(Shown {
-            headline: format!("violation: {words}"),
-            above: instance_words(program, &found.instance, found.instance_minimal)
-                .map(|words| format!("instance: {words}"))
-                .into_iter()
-                .collect(),
-            run: Run::Graph(Graph::of(&self.stated, found)),
-            below: Vec::new(),
-            cycle: Cycle::of_graph(&self.stated, found),
-            instance: copies.map(|(thread, count)| (thread.name.as_str(), *count)).collect(),
-            instance_minimal: Some(found.instance_minimal),
-            shortest: false,
-            attacker: None,
-            related: vec![(span(first), "what it is not ordered behind")],
-        });
-    }
-
-    /// What a violation is, with its two instructions.
-    fn words(&self, found: &GraphViolation) -> (String, (ThreadId, InstructionId), (ThreadId, InstructionId)) {
-        let graph = &found.execution.graph;
-        let at = |event: usize| {
-            let own = graph.events()[event];
-            let (position, instruction) = own.position.zip(own.instruction).expect("no initial write is meant");
-            (found.acting[position].thread, instruction)
-        };
-        let name = |(thread, instruction)| place(&self.stated, thread, instruction);
-        if let Some((first, last)) = found.race() {
-            let address = address_text(&self.stated, graph.events()[last].address);
-            let (first, last) = (at(first), at(last));
-            let words = format!("{} and {} access {address} without an order: a race", name(first), name(last));
-            return (words, first, last);
-        }
-        let last = found.last_event();
-        let event = graph.events()[last];
-        let (address, writes) = (address_text(&self.stated, event.address), graph.writes(event.address));
-        let old = found.overwritten();
-        let behind = writes.iter().skip_while(|write| **write != old).skip(1).find(|write| **write != last);
-        let overwriting = at(*behind.expect("something has overwritten it"));
-        let value = |event: usize| found.execution.value(event).unwrap_or(0);
-        let words = if event.kind.reads() {
-            let what = format!("{} reads {address} = {}", name(at(last)), value(old));
-            format!("{what}, which {} has overwritten", name(overwriting))
-        } else {
-            let what = format!("{} writes {address} = {}", name(at(last)), value(last));
-            format!("{what}, which comes before what {} has written", name(overwriting))
-        };
-        (words, overwriting, at(last))
+        account.answer = Answer::Violated(Shown::of_graph(&self.stated, found));
     }
 }
 

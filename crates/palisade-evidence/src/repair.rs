@@ -3,11 +3,13 @@
 
 use super::subject::InputFile;
 use super::{
-    FreeCertificate, PropertyEvidence, PropertyWitness, RobustCertificate, StuckWitness, TaskCertificate, TaskWitness,
+    FreeCertificate, GraphWitness, PropertyEvidence, PropertyWitness, RobustCertificate, StaleCertificate,
+    StuckWitness, TaskCertificate, TaskWitness,
     Witness,
 };
 use palisade_model::net::Count;
 use palisade_model::program::Measure;
+use palisade_semantics::graphs::Axioms;
 use palisade_semantics::{Model, Target};
 use std::sync::Arc;
 
@@ -16,6 +18,8 @@ use std::sync::Arc;
 pub enum RepairClaim {
     /// The program is robust against TSO.
     Robust,
+    /// The program is robust against a language, and has no race.
+    Language(Axioms),
     /// The program never reaches these targets under a memory model. Targets keep their numbers in changed programs.
     Properties {
         /// The memory model.
@@ -69,6 +73,8 @@ pub enum ValidProof {
     Robust(Arc<RobustCertificate>),
     /// Why it is robust, where it has events or tasks.
     Tasks(TaskCertificate),
+    /// Why it is robust against a language.
+    Language(StaleCertificate),
     /// Why it reaches none of the targets.
     Properties(PropertyEvidence),
     /// Why it has no stuck state.
@@ -91,6 +97,8 @@ pub enum RowWitness {
     NotRobust(Witness),
     /// It is not robust, and has events or tasks.
     Tasks(TaskWitness),
+    /// It is not robust against a language, or has a race.
+    Graph(GraphWitness),
     /// It reaches a target.
     Violated(PropertyWitness),
     /// It has a stuck state.

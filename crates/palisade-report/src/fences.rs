@@ -283,6 +283,7 @@ pub fn kind(measure: Measure) -> &'static str {
         Measure::Fence { .. } | Measure::Kept { .. } => "fence",
         Measure::StoreFence { .. } => "sfence",
         Measure::Exchange { .. } => "xchg",
+        Measure::Ordered { .. } => "ordering",
     }
 }
 
@@ -293,6 +294,9 @@ pub(super) fn measure_name(program: &Program, measure: Measure) -> String {
         Measure::Exchange { .. } => format!("xchg {name}"),
         Measure::StoreFence { .. } => format!("sfence {name}"),
         Measure::Fence { .. } | Measure::Kept { .. } => name,
+        Measure::Ordered { ordering, failing, .. } => {
+            format!("{ordering}{} {name}", if failing { " on failure" } else { "" })
+        }
     }
 }
 

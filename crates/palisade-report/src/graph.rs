@@ -1,10 +1,60 @@
 //! Execution graphs for people: the steps, and the edges between threads by the numbers of steps.
 
-use super::computation::{ComputationReport, Marks};
+use super::computation::{ComputationReport, Marks, address_text};
+use super::context::place;
 use palisade_engine::robustness::GraphViolation;
-use palisade_model::program::Program;
+use palisade_model::program::{InstructionId, Program, ThreadId};
 use palisade_semantics::graphs::Relations;
 use serde::Serialize;
+
+/// What a violation is in a sentence, with its two instructions.
+#[derive(Clone, Debug)]
+pub struct GraphWords {
+    /// The sentence, without a full stop.
+    pub words: String,
+    /// What the last event is not ordered behind.
+    pub first: (ThreadId, InstructionId),
+    /// The last event.
+    pub last: (ThreadId, InstructionId),
+}
+
+impl GraphWords {
+    /// The words about a violation of a program by its language.
+    ///
+    /// # Panics
+    ///
+    /// If the graph is none of a violation.
+    pub fn of(stated: &Program, found: &GraphViolation) -> Self {
+        let graph = &found.execution.graph;
+        let at = |event: usize| {
+            let own = graph.events()[event];
+            let (position, instruction) = own.position.zip(own.instruction).expect("no initial write is meant");
+            (found.acting[position].thread, instruction)
+        };
+        let name = |(thread, instruction)| place(stated, thread, instruction);
+        if let Some((first, last)) = found.race() {
+            let address = address_text(stated, graph.events()[last].address);
+            let (first, last) = (at(first), at(last));
+            let words = format!("{} and {} access {address} without an order: a race", name(first), name(last));
+            return Self { words, first, last };
+        }
+        let last = found.last_event();
+        let event = graph.events()[last];
+        let (address, writes) = (address_text(stated, event.address), graph.writes(event.address));
+        let old = found.overwritten();
+        let behind = writes.iter().skip_while(|write| **write != old).skip(1).find(|write| **write != last);
+        let first = at(*behind.expect("something has overwritten it"));
+        let value = |event: usize| found.execution.value(event).unwrap_or(0);
+        let words = if event.kind.reads() {
+            let what = format!("{} reads {address} = {}", name(at(last)), value(old));
+            format!("{what}, which {} has overwritten", name(first))
+        } else {
+            let what = format!("{} writes {address} = {}", name(at(last)), value(last));
+            format!("{what}, which comes before what {} has written", name(first))
+        };
+        Self { words, first, last: at(last) }
+    }
+}
 
 /// An execution graph: an interleaving with a last event that no interleaving has, or that races.
 #[derive(Clone, Debug)]

@@ -9,12 +9,13 @@ use super::litmus::{self, CTexts, TableEditError};
 use super::native::structured::{self, Layout, StoreText};
 use super::native::{self, Jump};
 use super::trencher::{Word, Words};
-use super::{Format, check, parse, tpl};
+use super::{Format, check, ordering_text, parse, tpl};
 use palisade_model::program::{
     Action, InstructionId, LabelId, Language, Measure, NameSpace, NoText, Ordering, Program, SourceText, Span, Thread,
     ThreadId, lock_states,
 };
 use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
 /// Why a text cannot be changed.
@@ -54,6 +55,9 @@ pub enum EditError {
         "a fence at `{0}` needs braces around the statement that follows `if`, `else` or `while`: write them first"
     )]
     NoBraces(String),
+    /// The text has no ordering that could be changed.
+    #[error("the text at `{0}` has no ordering to change: write the access as a call with its ordering first")]
+    NoOrdering(String),
     /// The program was not read from its text.
     #[error("the text does not show the instruction at `{0}`")]
     NoText(String),
@@ -72,7 +76,7 @@ fn litmus_rows(program: &Program, changes: &[Measure]) -> Result<String, EditErr
             Measure::Fence { thread, label } => fences.push((thread, label, FenceWord::Full)),
             Measure::StoreFence { thread, label } => fences.push((thread, label, FenceWord::Store)),
             Measure::Exchange { thread, store } => exchanges.push((thread, store)),
-            Measure::Kept { .. } => {}
+            Measure::Kept { .. } | Measure::Ordered { .. } => {}
         }
     }
     litmus::with_rows(program, &fences, &exchanges).map_err(|error| match error {
@@ -182,6 +186,16 @@ impl Replacements {
     }
 }
 
+/// How accesses are written.
+enum Form<'a> {
+    /// On lines with labels.
+    Line,
+    /// In a body in braces, of which the stores are known.
+    Braced(&'a FxHashMap<usize, StoreText>),
+    /// In C.
+    C,
+}
+
 /// Edits the text of one thread.
 struct Editor<'a> {
     program: &'a Program,
@@ -190,13 +204,16 @@ struct Editor<'a> {
     /// The fresh label to which the instructions of a fenced label move, and the fence.
     fenced: FxHashMap<LabelId, (String, FenceWord)>,
     exchanged: Vec<InstructionId>,
+    /// Accesses and fences with other orderings; of updates that do not store, if the second part says so.
+    ordered: BTreeMap<(InstructionId, bool), Ordering>,
     replacements: &'a mut Replacements,
 }
 
 impl<'a> Editor<'a> {
     fn new(program: &'a Program, thread: &'a Thread, replacements: &'a mut Replacements) -> Self {
         let labels = NameSpace::with_taken(thread.labels.iter().map(|label| label.name.as_str()));
-        Self { program, thread, labels, fenced: FxHashMap::default(), exchanged: Vec::new(), replacements }
+        let (fenced, exchanged, ordered) = (FxHashMap::default(), Vec::new(), BTreeMap::new());
+        Self { program, thread, labels, fenced, exchanged, ordered, replacements }
     }
 
     /// Notes the changes of the thread with a number.
@@ -206,10 +223,82 @@ impl<'a> Editor<'a> {
                 Measure::Fence { thread, label } if thread == id => self.fence(label, FenceWord::Full)?,
                 Measure::StoreFence { thread, label } if thread == id => self.fence(label, FenceWord::Store)?,
                 Measure::Exchange { thread, store } if thread == id => self.exchange(store)?,
+                Measure::Ordered { thread, access, failing, ordering } if thread == id => {
+                    self.ordered.insert((access, failing), ordering);
+                }
                 _ => {}
             }
         }
         Ok(())
+    }
+
+    /// Writes other orderings into the text.
+    fn order(&mut self, form: &Form<'_>) -> Result<(), EditError> {
+        let accesses: BTreeSet<InstructionId> = self.ordered.keys().map(|(access, _)| *access).collect();
+        let text = &self.program.source.text;
+        for access in accesses {
+            let mut changed = self.thread.instruction(access).clone();
+            let name = self.label_name(changed.source).to_owned();
+            for failing in [false, true] {
+                if let Some(ordering) = self.ordered.get(&(access, failing)) {
+                    changed.order(failing, *ordering);
+                }
+            }
+            let span = changed.span;
+            let Some(operation) = changed.operation() else {
+                let fence = match form {
+                    Form::Line => ordering_text::fence(&text[span.start..span.end])
+                        .map(|fence| fence.start + span.start..fence.end + span.start),
+                    Form::Braced(_) | Form::C => ordering_text::fence_statement(text, span.start..span.end),
+                };
+                let fence = fence.map(|fence| Span { start: fence.start, end: fence.end });
+                let fence = fence.ok_or(EditError::NoOrdering(name))?;
+                match form {
+                    Form::Line => self.replacements.replace_once(fence, "nop"),
+                    Form::Braced(_) | Form::C => self.remove_statement(fence),
+                }
+                continue;
+            };
+            let store = if let Form::Braced(stores) = form { stores.get(&access.index()) } else { None };
+            match store {
+                Some(StoreText::Assignment { target, value }) => {
+                    let place = |start, end| Span { start, end };
+                    self.replacements.replace_once(place(target.start, target.start), "store(");
+                    self.replacements.replace_once(place(target.end, value.start), ", ");
+                    let ordering = format!(", {})", operation.ordering());
+                    self.replacements.replace_once(place(value.end, value.end), ordering);
+                }
+                _ => {
+                    let is_braced = matches!(form, Form::Braced(_));
+                    let found = ordering_text::reordered(self.program.source.slice(span), &operation, is_braced);
+                    let (range, new) = found.ok_or(EditError::NoOrdering(name))?;
+                    let place = Span { start: span.start + range.start, end: span.start + range.end };
+                    self.replacements.replace_once(place, new);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes a statement, and its line if it stands there alone.
+    fn remove_statement(&mut self, statement: Span) {
+        let text = &self.program.source.text;
+        let start = text[..statement.start].rfind('\n').map_or(0, |newline| newline + 1);
+        let end = text[statement.end..].find('\n').map_or(text.len(), |newline| statement.end + newline + 1);
+        let is_blank = |text: &str| text.chars().all(char::is_whitespace);
+        let whole = if is_blank(&text[start..statement.start]) && is_blank(&text[statement.end..end]) {
+            Span { start, end }
+        } else {
+            let behind = &text[statement.end..end];
+            let blanks = behind.len() - behind.trim_start_matches(' ').len();
+            Span { start: statement.start, end: statement.end + blanks }
+        };
+        self.replacements.replace_once(whole, "");
+    }
+
+    /// A fence in the words of the text.
+    fn fence_text(&self, word: FenceWord) -> &'static str {
+        if word == FenceWord::Full && self.program.states_orderings() { "fence(seq_cst)" } else { word.text() }
     }
 
     fn label_name(&self, label: LabelId) -> &'a str {
@@ -258,7 +347,8 @@ impl<'a> Editor<'a> {
         first == Some(id.index())
     }
 
-    fn native(self) -> Result<(), EditError> {
+    fn native(mut self) -> Result<(), EditError> {
+        self.order(&Form::Line)?;
         if self.fenced.is_empty() && self.exchanged.is_empty() {
             return Ok(());
         }
@@ -279,7 +369,7 @@ impl<'a> Editor<'a> {
                 .ok_or_else(|| EditError::NoText(name.to_owned()))?;
             if let Some((fresh, word)) = fenced {
                 if self.is_first(id) {
-                    let word = word.text();
+                    let word = self.fence_text(*word);
                     let text = format!("{name}: {word}; goto {fresh};{}", self.new_line(span.start));
                     self.replacements.insert(span.start, text);
                 }
@@ -326,6 +416,7 @@ impl<'a> Editor<'a> {
 
     /// Edits a thread of a litmus test in C.
     fn c(mut self, layout: &Layout, texts: &CTexts) -> Result<(), EditError> {
+        self.order(&Form::C)?;
         for (label, word, places) in self.places(layout)? {
             let name = || self.label_name(label).to_owned();
             if word == FenceWord::Store {
@@ -349,13 +440,19 @@ impl<'a> Editor<'a> {
 
     /// Edits a body in braces: fences become statements of their own, on lines of their own where the statements around have them.
     fn structured(mut self, layout: &Layout, format: Format) -> Result<(), EditError> {
+        if format == Format::Native {
+            self.order(&Form::Braced(&layout.stores))?;
+        } else if let Some((access, _)) = self.ordered.keys().next() {
+            let name = self.label_name(self.thread.instruction(*access).source);
+            return Err(EditError::NoOrdering(name.to_owned()));
+        }
         for (label, word, places) in self.places(layout)? {
             let statement = match (format, word) {
                 (Format::Tpl, FenceWord::Full) => "fence(seq_cst);".to_owned(),
                 (Format::Tpl, FenceWord::Store) => {
                     return Err(EditError::NoStoreFence(self.label_name(label).to_owned()));
                 }
-                (_, word) => format!("{};", word.text()),
+                (_, word) => format!("{};", self.fence_text(word)),
             };
             self.insert_statement(&places, &statement);
         }

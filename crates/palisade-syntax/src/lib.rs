@@ -14,6 +14,7 @@ pub mod litmus;
 mod memorax;
 mod models;
 mod native;
+mod ordering_text;
 mod render;
 mod suggest;
 mod threads_only;

@@ -1,12 +1,13 @@
 //! The options of `palisade fences`, and what they mean for each of its questions.
 
 use crate::cli::outputs::SarifOption;
-use crate::cli::words::{Ask, memory_models};
+use crate::cli::words::{Against, Ask, models_and_languages};
 use crate::cli::{Loaded, ProgramOptions};
 use crate::fences::{Cost, CostError, CostFunction, FenceOptions, Pattern, PatternError, Profile, RepairOptions};
 use crate::limits::Limits;
 use crate::program::Program;
 use crate::semantics::Model;
+use crate::semantics::graphs::Axioms;
 use crate::syntax::{Format, InputError, read_text};
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
@@ -25,9 +26,10 @@ pub(in crate::cli) struct FencesArguments {
     /// test –, that nobody waits for ever (`hangs`), or freedom from triangular races.
     #[arg(long, value_enum, value_name = "WHAT", default_value = "robustness", help_heading = "Question")]
     pub(in crate::cli) ask: Ask,
-    /// The memory model for properties and hangs; `tso` when left out. Robustness is about TSO.
-    #[arg(long, value_name = "MODEL", value_parser = memory_models(), help_heading = "Question")]
-    pub(in crate::cli) model: Option<Model>,
+    /// The memory model for properties and hangs, `tso` when left out; for robustness `tso`, or a language, against which orderings are made
+    /// stronger as well.
+    #[arg(long = "model", value_name = "MODEL", value_parser = models_and_languages(), help_heading = "Question")]
+    against: Option<Against>,
     /// What to choose: `fences`, or after the paper of Joshi and Kroening the fewest `pairs` of statements that must not be
     /// reordered.
     #[arg(long, value_enum, help_heading = "Methods", hide = true)]
@@ -134,6 +136,21 @@ impl KindCosts {
 }
 
 impl FencesArguments {
+    /// The memory model that an option names.
+    pub(in crate::cli) fn model(&self) -> Option<Model> {
+        self.against.filter(|against| against.language().is_none()).map(Against::model)
+    }
+
+    /// The language that an option names.
+    pub(in crate::cli) fn language(&self) -> Option<Axioms> {
+        self.against.and_then(Against::language)
+    }
+
+    /// Whether an option says what measures cost.
+    pub(in crate::cli) fn has_costs(&self) -> bool {
+        self.cost.is_some()
+    }
+
     /// Whether the fences are for the program's properties.
     pub(in crate::cli) fn is_for_properties(&self) -> bool {
         self.ask == Ask::Properties
@@ -166,7 +183,7 @@ impl FencesArguments {
     /// Whether an option is given that only robustness knows, or that offers and excludes measures.
     pub(in crate::cli) fn is_for_robustness_alone(&self) -> bool {
         let picks = self.with.is_some() || !self.only.is_empty() || !self.never.is_empty();
-        picks || self.redundant || self.nets || self.certificate.is_some() || self.model.is_some()
+        picks || self.redundant || self.nets || self.certificate.is_some() || self.against.is_some()
     }
 
     /// Whether there is no answer without a repaired text.
@@ -179,7 +196,7 @@ impl FencesArguments {
         let name = &program.source.name;
         let help = "say `--ask properties` as well".to_owned();
         let refuse = |message: &str| Err(InputError::file(name.as_str(), message).with_help_if(Some(help.clone())));
-        if !matches!(self.model, None | Some(Model::Tso)) {
+        if !matches!(self.model(), None | Some(Model::Tso)) {
             return refuse("this command finds fences for robustness against TSO; other models are for properties");
         }
         if self.cost.as_deref().is_some_and(|cost| KindCosts::read(cost).is_some()) {

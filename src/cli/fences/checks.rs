@@ -5,8 +5,8 @@ use crate::fences::{Checks, Unchecked};
 use crate::limits::Limits;
 
 /// Checks of the evidence about a file: each on a thread that it may break without an end of the process.
-pub(super) struct Guarded<'a> {
-    pub(super) file: &'a str,
+pub(in crate::cli) struct Guarded<'a> {
+    pub(in crate::cli) file: &'a str,
 }
 
 impl Checks for Guarded<'_> {
@@ -19,6 +19,6 @@ impl Checks for Guarded<'_> {
 }
 
 /// What to say loudly when evidence is rejected.
-pub(super) fn alarm(file: &str, failure: &str) -> String {
+pub(in crate::cli) fn alarm(file: &str, failure: &str) -> String {
     format!("Error: {file}: the repair's own evidence is rejected, do not rely on it: {failure}\n")
 }

@@ -2,6 +2,7 @@
 
 mod arguments;
 mod checks;
+mod language;
 mod needed;
 mod pairs;
 mod progress;
@@ -22,8 +23,11 @@ use crate::report::findings::Answer;
 use crate::syntax::InputError;
 pub(super) use arguments::FencesArguments;
 use arguments::ObjectiveChoice;
+pub(super) use arguments::path_in;
+pub(super) use checks::{Guarded, alarm};
 pub(super) use properties::placement_options;
 pub(super) use remedies::hang_options;
+pub(super) use repaired::replace;
 
 /// Runs `palisade fences`.
 pub(super) fn run(arguments: &FencesArguments, shared: &SharedOptions) -> Exit {
@@ -60,6 +64,9 @@ fn answer(
 ) -> Result<(Exit, Option<Answer>), InputError> {
     if arguments.apply && arguments.file == "-" {
         return Err(InputError::file("<stdin>", "standard input cannot be written back; leave `--apply` out"));
+    }
+    if let Some(axioms) = arguments.language() {
+        return language::answer(arguments, axioms, shared, loaded, limits);
     }
     if loaded.program.is_event_driven() || arguments.ask == Ask::Hangs {
         return remedies::answer(arguments, shared, loaded, limits);

@@ -142,7 +142,7 @@ pub(super) fn model_to_ask(arguments: &FencesArguments, loaded: &Loaded) -> Resu
 
 /// The model that is asked about.
 pub(super) fn model_with_buffers(arguments: &FencesArguments, name: &str) -> Result<Model, InputError> {
-    let model = arguments.model.unwrap_or(Model::Tso);
+    let model = arguments.model().unwrap_or(Model::Tso);
     if model.has_buffers() {
         return Ok(model);
     }

@@ -129,7 +129,7 @@ fn has_other_options(arguments: &FencesArguments) -> bool {
 
 /// Refuses what is not for events and tasks.
 fn check_options_for_events(arguments: &FencesArguments, name: &str) -> Result<(), InputError> {
-    if !has_other_options(arguments) && arguments.ask == Ask::Robustness && arguments.model.is_none() {
+    if !has_other_options(arguments) && arguments.ask == Ask::Robustness && arguments.model().is_none() {
         return Ok(());
     }
     let message = "for a program with events or tasks, `palisade fences` finds the cheapest fences for robustness against TSO alone";

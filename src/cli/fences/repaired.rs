@@ -90,7 +90,7 @@ fn write_before(folder: &Path, arguments: &FencesArguments, loaded: &Loaded) -> 
 }
 
 /// Puts a new text in the place of a file that still holds the old one. The file holds one of the two at any time.
-pub(super) fn replace(path: &Path, old: &str, new: &str) -> io::Result<()> {
+pub(in crate::cli) fn replace(path: &Path, old: &str, new: &str) -> io::Result<()> {
     let bytes = std::fs::read(path)?;
     let mark = if bytes.starts_with(b"\xef\xbb\xbf") { "\u{feff}" } else { "" };
     if bytes[mark.len()..] != *old.as_bytes() {

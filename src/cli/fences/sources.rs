@@ -22,7 +22,7 @@ pub(super) fn propose(arguments: &FencesArguments, loaded: &Loaded, found: &Repa
         let change = match measure {
             Measure::Fence { .. } => SourceChange::Fence,
             Measure::Exchange { .. } => SourceChange::SeqCstStore,
-            Measure::StoreFence { .. } | Measure::Kept { .. } => continue,
+            Measure::StoreFence { .. } | Measure::Kept { .. } | Measure::Ordered { .. } => continue,
         };
         let (file, at_hand, position) = place(program, measure)?;
         wanted.entry((file, at_hand)).or_default().push((position, change));

@@ -1,11 +1,12 @@
 //! `palisade witness`: the violation of a program that is not robust, in the form one needs.
 
 mod events;
+mod language;
 
 use super::confirm::{Confirmation, answer_check};
 use super::files::write_text;
 use super::output::{print_document, print_line, print_text, remark, remark_line};
-use super::words::{Ask, memory_models};
+use super::words::{Against, Ask, models_and_languages};
 use super::{Exit, ProgramOptions, SharedOptions, print_input_error};
 use crate::program::Program;
 use crate::report::context::fault_error;
@@ -41,9 +42,9 @@ pub(super) struct WitnessArguments {
     /// Distinct values of a register or address admitted in a program without a domain.
     #[arg(long, value_name = "N", default_value_t = crate::robustness::DEFAULT_VALUES)]
     pub(super) values: usize,
-    /// `tso`, which is meant in any case: other models are refused with a word on what to ask instead.
-    #[arg(long, value_name = "MODEL", value_parser = memory_models(), hide = true)]
-    model: Option<Model>,
+    /// `tso`, which is meant where it is left out, or a language: then the violation is an execution graph, and `--litmus` writes C.
+    #[arg(long, value_name = "MODEL", value_parser = models_and_languages())]
+    model: Option<Against>,
 }
 
 /// The form of the violation; a table by default.
@@ -53,7 +54,7 @@ pub(super) struct Form {
     /// A Mermaid sequence diagram.
     #[arg(long)]
     mermaid: bool,
-    /// A litmus test for herd7 and litmus7: its outcome is one of TSO and none of SC.
+    /// A litmus test for herd7 and litmus7: its outcome is one of TSO, or the language, and none of SC.
     #[arg(long)]
     litmus: bool,
     /// The trace with its relations, for Graphviz.
@@ -74,6 +75,10 @@ pub(super) fn run(arguments: &WitnessArguments, shared: &SharedOptions) -> Exit 
         Ok(loaded) => loaded,
         Err(exit) => return exit,
     };
+    if let Some(axioms) = arguments.model.and_then(Against::language) {
+        let answered = language::answer(arguments, axioms, shared, &loaded);
+        return answered.unwrap_or_else(|error| print_input_error(&error, shared));
+    }
     if loaded.program.is_event_driven() {
         return events::answer(arguments, shared, &loaded).unwrap_or_else(|error| print_input_error(&error, shared));
     }
@@ -143,7 +148,7 @@ fn admit(arguments: &WitnessArguments) -> Result<(), InputError> {
             "this command shows violations of robustness",
             "`palisade check --ask properties,hangs,races` shows the others",
         ),
-        (_, None | Some(Model::Tso)) => Ok(()),
+        (_, None | Some(Against::Model(Model::Tso) | Against::Language(_))) => Ok(()),
         (_, Some(_)) => refuse(
             "this command is about robustness against TSO",
             "`palisade check --model pso` decides robustness against PSO and shows a violation, `--ask properties --model` asks for properties",

@@ -15,6 +15,7 @@ mod large_inputs;
 pub(crate) mod limits;
 mod limits_large;
 mod limits_of_commands;
+mod orderings;
 mod prove;
 mod toy_question;
 mod verify;

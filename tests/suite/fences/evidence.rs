@@ -110,6 +110,7 @@ pub(crate) fn corrupted(evidence: &RepairEvidence, random: &mut Randomness) -> V
         add("a violation cut short", &|it| match &mut it.rows[number].witness {
             RowWitness::NotRobust(witness) => drop(witness.steps.pop()),
             RowWitness::Tasks(witness) => drop(witness.steps.pop()),
+            RowWitness::Graph(witness) => drop(witness.steps.pop()),
             RowWitness::Violated(witness) => drop(witness.steps.pop()),
             RowWitness::Stuck(witness) => drop(witness.steps.pop()),
         });

@@ -9,5 +9,6 @@ mod limits;
 mod needed_fences;
 mod on_nets;
 pub(crate) mod optima;
+mod orderings;
 mod redundancy;
 mod source_sites;

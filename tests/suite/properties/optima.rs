@@ -70,7 +70,9 @@ fn fence(measure: Measure) -> FenceMeasure {
     match measure {
         Measure::Fence { thread, label } => FenceMeasure { thread, label, kind: FenceKind::Full },
         Measure::StoreFence { thread, label } => FenceMeasure { thread, label, kind: FenceKind::Store },
-        Measure::Exchange { .. } | Measure::Kept { .. } => panic!("{measure:?} was not on offer"),
+        Measure::Exchange { .. } | Measure::Kept { .. } | Measure::Ordered { .. } => {
+            panic!("{measure:?} was not on offer")
+        }
     }
 }
 

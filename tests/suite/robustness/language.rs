@@ -61,6 +61,41 @@ fn models_with_orderings_have_the_verdicts_of_their_headers() {
     });
 }
 
+/// What `palisade orderings` makes of a model, in the words of its last lines: the places that can be weaker together.
+fn weakest(path: &Path) -> Option<String> {
+    let command = &mut Command::new(env!("CARGO_BIN_EXE_palisade"));
+    let output = command.args(["orderings", "--json"]).arg(path).output().expect("it runs");
+    let document = documents::read(&output.stdout);
+    if document["verdict"] != "robust" {
+        return None;
+    }
+    assert_eq!((&document["evidence"], &document["optimal"]), (&"accepted".into(), &true.into()), "{}", path.display());
+    let places = document["places"].as_array().expect("places").iter();
+    let weaker = places.filter(|place| place["together"] != place["ordering"]).map(|place| {
+        let ordering = place["together"].as_str().expect("an ordering");
+        format!("line {} {ordering}", place["line"])
+    });
+    let weaker: Vec<String> = weaker.collect();
+    Some(if weaker.is_empty() { "as stated".to_owned() } else { weaker.join(", ") })
+}
+
+#[test]
+fn models_have_the_weakest_orderings_that_they_say() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/c11");
+    let entries = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    let paths: Vec<PathBuf> = entries.collect();
+    let found: Vec<bool> = paths
+        .par_iter()
+        .map(|path| {
+            let text = std::fs::read_to_string(path).expect("the model can be read");
+            let stated = text.lines().find_map(|line| line.strip_prefix("# weakest: ")).map(str::to_owned);
+            assert_eq!(weakest(path), stated, "{}", path.display());
+            stated.is_some()
+        })
+        .collect();
+    assert!(found.iter().filter(|is_robust| **is_robust).count() >= 25, "{found:?}");
+}
+
 /// Programs whose answers take more than about a second, by what their names have in them. By default they are left out.
 const SLOW: [&str; 11] = [
     "chase-lev",

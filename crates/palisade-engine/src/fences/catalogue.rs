@@ -30,7 +30,9 @@ impl Catalogue {
                 Measure::Fence { thread, label } | Measure::StoreFence { thread, label } => {
                     self.fences.insert((thread, label), number)
                 }
-                Measure::Exchange { thread, store: instruction } | Measure::Kept { thread, fence: instruction } => {
+                Measure::Exchange { thread, store: instruction }
+                | Measure::Kept { thread, fence: instruction }
+                | Measure::Ordered { thread, access: instruction, .. } => {
                     self.instructions.insert((thread, instruction), number)
                 }
             };
@@ -116,7 +118,7 @@ impl Catalogue {
         for part in set.ones().flat_map(|number| &self.parts[number]).filter(|part| part.thread() == thread) {
             match *part {
                 Measure::Fence { label, .. } => obstacles.labels.insert(label.index()),
-                Measure::StoreFence { .. } => {}
+                Measure::StoreFence { .. } | Measure::Ordered { .. } => {}
                 Measure::Exchange { store: instruction, .. } | Measure::Kept { fence: instruction, .. } => {
                     obstacles.instructions.insert(instruction.index());
                 }

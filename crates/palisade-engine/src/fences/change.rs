@@ -1,6 +1,9 @@
 //! Programs with measures taken.
 
-use palisade_model::program::{Action, Insertion, Instruction, InstructionId, Measure, Program, Sites, ThreadId};
+use palisade_model::program::{
+    Action, Insertion, Instruction, InstructionId, Measure, Ordering, Program, Sites, ThreadId,
+};
+use std::collections::BTreeMap;
 
 /// The program with measures taken. A fence at label l is the change of [ESOP13, §7]: the instructions at l move to a fresh
 /// label, which a fence at l leads to. Instructions keep their numbers; fences come after them.
@@ -24,10 +27,33 @@ pub(crate) fn with_measures_at(program: &Program, sites: &Sites, measures: &[Mea
             Measure::Fence { label, .. } => insert(label, Action::Fence),
             Measure::StoreFence { label, .. } => insert(label, Action::StoreFence),
             Measure::Exchange { store, .. } => exchange(&mut thread.instructions[store.index()]),
-            Measure::Kept { .. } => {}
+            Measure::Kept { .. } | Measure::Ordered { .. } => {}
         }
     }
+    order(&mut changed, sites, measures.iter().map(|measure| (*measure, true)));
     changed
+}
+
+/// Gives accesses and fences the orderings of some measures on offer, of which some are taken.
+pub(super) fn order(changed: &mut Program, sites: &Sites, offered: impl IntoIterator<Item = (Measure, bool)>) {
+    let mut found: BTreeMap<(ThreadId, InstructionId, bool), Ordering> = BTreeMap::new();
+    let offered: Vec<(Measure, bool)> = offered.into_iter().collect();
+    for (measure, is_taken) in &offered {
+        let Measure::Ordered { thread, access, failing, ordering } = *measure else { continue };
+        let stated = changed.thread(thread).instruction(access).ordering(failing);
+        let own = Measure::Ordered { thread, access, failing, ordering: stated.unwrap_or(ordering) };
+        let is_open = offered.iter().any(|(other, _)| *other == own);
+        let least = stated.filter(|_| !is_open).unwrap_or(Ordering::Relaxed);
+        let joined = found.entry((thread, access, failing)).or_insert(least);
+        if *is_taken {
+            *joined = joined.join(ordering);
+        }
+    }
+    for ((thread, access, failing), ordering) in found {
+        for (thread, access) in sites.accesses(thread, access) {
+            changed.threads[thread.index()].instructions[access.index()].order(failing, ordering);
+        }
+    }
 }
 
 /// The program without some of its fences: nothing happens where they stood.

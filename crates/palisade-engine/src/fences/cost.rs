@@ -38,6 +38,11 @@ impl Cost {
         Self(BigRational::one())
     }
 
+    /// So many times the cost of one fence.
+    pub(crate) fn of_count(count: usize) -> Self {
+        Self(BigRational::from_integer(BigInt::from(count)))
+    }
+
     /// The cost as the nearest floating-point number.
     pub fn to_f64(&self) -> f64 {
         self.0.to_f64().unwrap_or(f64::INFINITY)

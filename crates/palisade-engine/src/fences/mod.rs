@@ -23,6 +23,7 @@
 //! * `covering`: the 0/1 program (Eq. 14) over the rows, a maintained solver for it, and an exact proof of the optimum;
 //! * [`CostFunction`]: what a measure costs;
 //! * [`place`] and [`redundant`]: the results. Every set returned has been confirmed by a check of the changed program;
+//! * `language`: orderings and fences for robustness against a language;
 //! * [`repair`](fn@repair): a repair in full, with the changed text and checked evidence for every claim.
 
 mod analysis;
@@ -43,6 +44,7 @@ mod eliminating;
 mod fence_error;
 mod joint;
 mod known;
+mod language;
 mod offered;
 mod on_nets;
 mod options;
@@ -65,6 +67,10 @@ pub use cost::{Cost, CostError};
 pub use cost_function::CostFunction;
 pub(crate) use cost_function::MeasureCosts;
 pub use fence_error::FenceError;
+pub use language::{
+    LanguageChange, LanguageRepair, LanguageRepaired, LanguageRow, Needed, OrderedPlace, Orderings, OrderingsOptions,
+    OrderingsShown, orderings, repair_language,
+};
 pub use offered::{CostUnit, unit_of_costs};
 pub(crate) use offered::{Offered, unit_among};
 pub use options::FenceOptions;

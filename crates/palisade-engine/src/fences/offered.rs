@@ -2,7 +2,7 @@
 
 use super::cases::Case;
 use super::catalogues::{permitted, priced as cost_of};
-use super::change::{remove_fences, with_measures_at};
+use super::change::{order, remove_fences, with_measures_at};
 use super::cost::{Cost, CostError};
 use super::options::FenceOptions;
 use num_bigint::{BigInt, BigUint};
@@ -55,7 +55,12 @@ impl<'a> Offered<'a> {
                 _ => {}
             }
         }
+        let is_ordering = |measure: &Measure| matches!(measure, Measure::Ordered { .. });
+        let orderings: Vec<(Measure, bool)> =
+            self.measures().filter(is_ordering).map(|measure| (measure, is_in_set(measure))).collect();
+        made.retain(|measure| !is_ordering(measure));
         let mut changed = with_measures_at(self.program, &self.sites, &made);
+        order(&mut changed, &self.sites, orderings);
         remove_fences(&mut changed, gone);
         changed
     }

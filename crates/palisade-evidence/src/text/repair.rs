@@ -6,13 +6,14 @@ use super::header::InputText;
 use super::number::N;
 use super::program::{RobustIn, RobustOut};
 use super::property::{ModelText, PropertyText, TargetText, ViolationText};
+use super::stale::{GraphText, LanguageText, StaleCertificateText};
 use super::strict::{Object, nullable, present, word};
 use super::tasks::{TaskCertificateText, TaskWitnessText};
 use super::witness::WitnessText;
 use crate::{Block, BufferInvariant, Case, RepairClaim, RepairEvidence, Row, RowWitness, ValidProof, ValidSet};
 use palisade_model::net::Count;
-use palisade_model::program::{InstructionId, LabelId, Measure, ThreadId};
-use serde::{Deserialize, Deserializer, Serialize};
+use palisade_model::program::{InstructionId, LabelId, Measure, Ordering, ThreadId};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::sync::Arc;
 
 /// The evidence as it is written (with `RobustOut` for `R`) and read (with `RobustIn`).
@@ -25,6 +26,9 @@ pub(super) struct RepairText<R, B> {
     /// What sets are to bring about where it is that nobody waits for ever: the memory model.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     hangs: Option<ModelText>,
+    /// The language, where robustness against one is claimed.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    language: Option<LanguageText>,
     taken: Vec<(KindText, u32, u32)>,
     /// `[kind, thread, label or instruction, cost]`; the cost is null where there is none.
     measures: Vec<(KindText, u32, u32, Option<N<Count>>)>,
@@ -40,23 +44,43 @@ struct ClaimText {
     targets: Vec<TargetText>,
 }
 
-#[derive(Clone, Copy, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy)]
 enum KindText {
     Fence,
     Sfence,
     Xchg,
     Keep,
+    /// An ordering by its word, behind `failure-` where it is that of an update that does not store.
+    Ordered(bool, Ordering),
+}
+
+/// What stands before an ordering of an update that does not store.
+const FAILURE: &str = "failure-";
+
+impl Serialize for KindText {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Fence => serializer.serialize_str("fence"),
+            Self::Sfence => serializer.serialize_str("sfence"),
+            Self::Xchg => serializer.serialize_str("xchg"),
+            Self::Keep => serializer.serialize_str("keep"),
+            Self::Ordered(false, ordering) => serializer.serialize_str(ordering.word()),
+            Self::Ordered(true, ordering) => serializer.serialize_str(&[FAILURE, ordering.word()].concat()),
+        }
+    }
 }
 
 impl<'de> Deserialize<'de> for KindText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        word(deserializer, "\"fence\", \"sfence\", \"xchg\" or \"keep\"", |text| match text {
+        word(deserializer, "\"fence\", \"sfence\", \"xchg\", \"keep\" or an ordering", |text| match text {
             "fence" => Some(Self::Fence),
             "sfence" => Some(Self::Sfence),
             "xchg" => Some(Self::Xchg),
             "keep" => Some(Self::Keep),
-            _ => None,
+            text => match text.strip_prefix(FAILURE) {
+                Some(text) => Ordering::named(text).map(|ordering| Self::Ordered(true, ordering)),
+                None => Ordering::named(text).map(|ordering| Self::Ordered(false, ordering)),
+            },
         })
     }
 }
@@ -73,6 +97,9 @@ struct ValidText<R, B> {
     /// For robustness of a program with events or tasks.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     tasks: Option<Object<TaskCertificateText>>,
+    /// For robustness against a language.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    language: Option<Object<StaleCertificateText>>,
     /// For properties.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     property: Option<Object<PropertyText<R, B>>>,
@@ -91,6 +118,9 @@ struct RowText {
     /// For robustness of a program with events or tasks.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     computation: Option<Object<TaskWitnessText>>,
+    /// For robustness against a language.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    graph: Option<Object<GraphText>>,
     /// For properties.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     violation: Option<Object<ViolationText>>,
@@ -125,6 +155,9 @@ fn change_out(change: Measure) -> (KindText, u32, u32) {
         Measure::StoreFence { thread, label } => (KindText::Sfence, thread, label.index()),
         Measure::Exchange { thread, store } => (KindText::Xchg, thread, store.index()),
         Measure::Kept { thread, fence } => (KindText::Keep, thread, fence.index()),
+        Measure::Ordered { thread, access, failing, ordering } => {
+            (KindText::Ordered(failing, ordering), thread, access.index())
+        }
     };
     (kind, number(thread.index()), number(place))
 }
@@ -137,6 +170,9 @@ fn change_in((kind, thread, place): (KindText, u32, u32)) -> Measure {
         KindText::Sfence => Measure::StoreFence { thread, label: LabelId::from_index(place) },
         KindText::Xchg => Measure::Exchange { thread, store: InstructionId::from_index(place) },
         KindText::Keep => Measure::Kept { thread, fence: InstructionId::from_index(place) },
+        KindText::Ordered(failing, ordering) => {
+            Measure::Ordered { thread, access: InstructionId::from_index(place), failing, ordering }
+        }
     }
 }
 
@@ -166,21 +202,24 @@ impl<'a> From<&'a RepairEvidence> for RepairText<RobustOut<'a>, &'a BufferInvari
         };
         let valid = |valid: &'a ValidSet| {
             let repaired = valid.repaired.as_ref().map(Into::into);
-            let (robust, tasks, property, free) = (None, None, None, None);
-            let text = ValidText { set: valid.set.clone(), repaired, robust, tasks, property, free };
+            let set = valid.set.clone();
+            let (robust, tasks, language, property, free) = (None, None, None, None, None);
+            let text = ValidText { set, repaired, robust, tasks, language, property, free };
             Object(match &valid.proof {
                 ValidProof::Robust(own) => ValidText { robust: Some(Object(own.as_ref().into())), ..text },
                 ValidProof::Tasks(own) => ValidText { tasks: Some(Object(own.into())), ..text },
+                ValidProof::Language(own) => ValidText { language: Some(Object(own.into())), ..text },
                 ValidProof::Properties(own) => ValidText { property: Some(Object(own.into())), ..text },
                 ValidProof::Free(own) => ValidText { free: Some(Object(own.as_ref().into())), ..text },
             })
         };
         let row = |row: &Row| {
-            let (witness, computation, violation, stuck) = (None, None, None, None);
-            let text = RowText { measures: row.measures.clone(), witness, computation, violation, stuck };
+            let (witness, computation, graph, violation, stuck) = (None, None, None, None, None);
+            let text = RowText { measures: row.measures.clone(), witness, computation, graph, violation, stuck };
             Object(match &row.witness {
                 RowWitness::NotRobust(own) => RowText { witness: Some(Object(own.into())), ..text },
                 RowWitness::Tasks(own) => RowText { computation: Some(Object(own.into())), ..text },
+                RowWitness::Graph(own) => RowText { graph: Some(Object(own.into())), ..text },
                 RowWitness::Violated(own) => RowText { violation: Some(Object(own.into())), ..text },
                 RowWitness::Stuck(own) => RowText { stuck: Some(Object(own.into())), ..text },
             })
@@ -189,17 +228,20 @@ impl<'a> From<&'a RepairEvidence> for RepairText<RobustOut<'a>, &'a BufferInvari
             let cases = block.cases.iter().map(Into::into).collect();
             Object(BlockText { least: N(block.least.clone()), cases })
         };
-        let (properties, hangs) = match &evidence.claim {
-            RepairClaim::Robust => (None, None),
+        let (mut properties, mut hangs, mut language) = (None, None, None);
+        match &evidence.claim {
+            RepairClaim::Robust => {}
+            RepairClaim::Language(axioms) => language = Some(LanguageText(*axioms)),
             RepairClaim::Properties { model, targets } => {
                 let targets = targets.iter().copied().map(TargetText).collect();
-                (Some(Object(ClaimText { model: ModelText(*model), targets })), None)
+                properties = Some(Object(ClaimText { model: ModelText(*model), targets }));
             }
-            RepairClaim::Hangs { model } => (None, Some(ModelText(*model))),
+            RepairClaim::Hangs { model } => hangs = Some(ModelText(*model)),
         };
         Self {
             properties,
             hangs,
+            language,
             taken: evidence.taken.iter().copied().map(change_out).collect(),
             measures: evidence.measures.iter().map(measure).collect(),
             valid: evidence.valid.iter().map(valid).collect(),
@@ -215,42 +257,55 @@ impl TryFrom<RepairText<RobustIn, BufferInvariant>> for RepairEvidence {
     fn try_from(text: RepairText<RobustIn, BufferInvariant>) -> Result<Self, MalformedEvidence> {
         let missing =
             |what: &str| MalformedEvidence::new(format!("a {what} has not just the part that the claim asks for"));
-        let claim = match (text.properties, text.hangs) {
-            (None, None) => RepairClaim::Robust,
-            (Some(Object(ClaimText { model, targets })), None) => RepairClaim::Properties {
+        let claim = match (text.properties, text.hangs, text.language) {
+            (None, None, None) => RepairClaim::Robust,
+            (Some(Object(ClaimText { model, targets })), None, None) => RepairClaim::Properties {
                 model: model.0,
                 targets: targets.into_iter().map(|target| target.0).collect(),
             },
-            (None, Some(model)) => RepairClaim::Hangs { model: model.0 },
-            (Some(_), Some(_)) => {
-                return Err(MalformedEvidence::new("a repair for properties and against hangs at once"));
-            }
+            (None, Some(model), None) => RepairClaim::Hangs { model: model.0 },
+            (None, None, Some(LanguageText(axioms))) => RepairClaim::Language(axioms),
+            _ => return Err(MalformedEvidence::new("a repair has one claim")),
         };
         let valid = |Object(valid): Object<ValidText<RobustIn, BufferInvariant>>| {
-            let proof = match (&claim, valid.robust, valid.tasks, valid.property, valid.free) {
-                (RepairClaim::Robust, Some(Object(own)), None, None, None) => ValidProof::Robust(Arc::new(own.into())),
-                (RepairClaim::Robust, None, Some(Object(own)), None, None) => ValidProof::Tasks(own.into()),
-                (RepairClaim::Properties { .. }, None, None, Some(Object(own)), None) => {
+            let ValidText { set, repaired, robust, tasks, language, property, free } = valid;
+            let proof = match (&claim, robust, tasks, language, property, free) {
+                (RepairClaim::Robust, Some(Object(own)), None, None, None, None) => {
+                    ValidProof::Robust(Arc::new(own.into()))
+                }
+                (RepairClaim::Robust, None, Some(Object(own)), None, None, None) => ValidProof::Tasks(own.into()),
+                (RepairClaim::Language(_), None, None, Some(Object(own)), None, None) => {
+                    ValidProof::Language(own.try_into()?)
+                }
+                (RepairClaim::Properties { .. }, None, None, None, Some(Object(own)), None) => {
                     ValidProof::Properties(own.into())
                 }
-                (RepairClaim::Hangs { .. }, None, None, None, Some(Object(own))) => {
+                (RepairClaim::Hangs { .. }, None, None, None, None, Some(Object(own))) => {
                     ValidProof::Free(Box::new(own.try_into()?))
                 }
                 _ => return Err(missing("valid set")),
             };
-            Ok(ValidSet { set: valid.set, repaired: valid.repaired.map(Into::into), proof })
+            Ok(ValidSet { set, repaired: repaired.map(Into::into), proof })
         };
         let row = |Object(row): Object<RowText>| {
-            let witness = match (&claim, row.witness, row.computation, row.violation, row.stuck) {
-                (RepairClaim::Robust, Some(Object(own)), None, None, None) => RowWitness::NotRobust(own.try_into()?),
-                (RepairClaim::Robust, None, Some(Object(own)), None, None) => RowWitness::Tasks(own.try_into()?),
-                (RepairClaim::Properties { .. }, None, None, Some(Object(own)), None) => {
+            let RowText { measures, witness, computation, graph, violation, stuck } = row;
+            let witness = match (&claim, witness, computation, graph, violation, stuck) {
+                (RepairClaim::Robust, Some(Object(own)), None, None, None, None) => {
+                    RowWitness::NotRobust(own.try_into()?)
+                }
+                (RepairClaim::Robust, None, Some(Object(own)), None, None, None) => RowWitness::Tasks(own.try_into()?),
+                (RepairClaim::Language(_), None, None, Some(Object(own)), None, None) => {
+                    RowWitness::Graph(own.try_into()?)
+                }
+                (RepairClaim::Properties { .. }, None, None, None, Some(Object(own)), None) => {
                     RowWitness::Violated(own.try_into()?)
                 }
-                (RepairClaim::Hangs { .. }, None, None, None, Some(Object(own))) => RowWitness::Stuck(own.try_into()?),
+                (RepairClaim::Hangs { .. }, None, None, None, None, Some(Object(own))) => {
+                    RowWitness::Stuck(own.try_into()?)
+                }
                 _ => return Err(missing("row")),
             };
-            Ok(Row { measures: row.measures, witness })
+            Ok(Row { measures, witness })
         };
         let block = |Object(block): Object<BlockText>| Block {
             least: block.least.0,

@@ -14,7 +14,7 @@ use palisade_semantics::graphs::Axioms;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The language, in a word.
-struct LanguageText(Axioms);
+pub(super) struct LanguageText(pub(super) Axioms);
 
 impl Serialize for LanguageText {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

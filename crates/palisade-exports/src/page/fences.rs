@@ -173,6 +173,7 @@ fn word(kind: MeasureWord) -> &'static str {
         MeasureWord::Fence => "mfence",
         MeasureWord::Sfence => "sfence",
         MeasureWord::Xchg => "xchg",
+        MeasureWord::Ordering => "ordering",
     }
 }
 

@@ -1,6 +1,6 @@
 //! The changes that repairs choose among.
 
-use super::{InstructionId, LabelId, Program, Sites, ThreadId};
+use super::{InstructionId, LabelId, Ordering, Program, Sites, ThreadId};
 use crate::text::Span;
 
 /// A change of a program that keeps a thread from delaying stores.
@@ -44,6 +44,19 @@ pub enum Measure {
         /// The fence.
         fence: InstructionId,
     },
+    /// An access or a fence of a language that has at least some ordering. Where the ordering that the
+    /// text gives is on offer and not taken, the access is relaxed, and a fence is none. It stands for
+    /// all instructions that come from one place of the text: copies that say `self`, and inlined calls.
+    Ordered {
+        /// The thread.
+        thread: ThreadId,
+        /// The access or the fence.
+        access: InstructionId,
+        /// Whether it is about an update that does not store.
+        failing: bool,
+        /// The ordering.
+        ordering: Ordering,
+    },
 }
 
 impl Measure {
@@ -67,6 +80,10 @@ impl Measure {
                 let (thread, fence) = sites.first_instruction(thread, fence);
                 Self::Kept { thread, fence }
             }
+            Self::Ordered { thread, access, failing, ordering } => {
+                let (thread, access) = sites.first_access(thread, access);
+                Self::Ordered { thread, access, failing, ordering }
+            }
         })
     }
 
@@ -87,6 +104,10 @@ impl Measure {
             Self::Kept { thread, fence } => {
                 instructions(thread, fence).map(|(thread, fence)| Self::Kept { thread, fence }).collect()
             }
+            Self::Ordered { thread, access, failing, ordering } => {
+                let accesses = sites.accesses(thread, access).into_iter();
+                accesses.map(|(thread, access)| Self::Ordered { thread, access, failing, ordering }).collect()
+            }
         }
     }
 
@@ -96,7 +117,8 @@ impl Measure {
             Self::Fence { thread, .. }
             | Self::StoreFence { thread, .. }
             | Self::Exchange { thread, .. }
-            | Self::Kept { thread, .. } => thread,
+            | Self::Kept { thread, .. }
+            | Self::Ordered { thread, .. } => thread,
         }
     }
 
@@ -104,7 +126,9 @@ impl Measure {
     pub fn label(self, program: &Program) -> LabelId {
         match self {
             Self::Fence { label, .. } | Self::StoreFence { label, .. } => label,
-            Self::Exchange { thread, store: instruction } | Self::Kept { thread, fence: instruction } => {
+            Self::Exchange { thread, store: instruction }
+            | Self::Kept { thread, fence: instruction }
+            | Self::Ordered { thread, access: instruction, .. } => {
                 program.thread(thread).instruction(instruction).source
             }
         }
@@ -130,9 +154,9 @@ impl Measure {
                 .iter()
                 .find(|instruction| instruction.source == label)
                 .map_or(thread.label(label).span, |instruction| instruction.span),
-            Self::Exchange { store: instruction, .. } | Self::Kept { fence: instruction, .. } => {
-                thread.instruction(instruction).span
-            }
+            Self::Exchange { store: instruction, .. }
+            | Self::Kept { fence: instruction, .. }
+            | Self::Ordered { access: instruction, .. } => thread.instruction(instruction).span,
         }
     }
 }

@@ -89,6 +89,30 @@ impl Operation {
         }
     }
 
+    /// What it is, in a word.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Load { .. } => "load",
+            Self::Store { .. } => "store",
+            Self::Update { .. } => "update",
+            Self::Fence { .. } => "fence",
+        }
+    }
+
+    /// The orderings that it may have in place of its own, from weak to strong; of an update that does not store, if `failing`. The weakest one of a fence,
+    /// relaxed, stands for no fence. Nothing for plain data, and for a failure that cannot be.
+    pub fn choices(&self, failing: bool) -> &'static [Ordering] {
+        use Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
+        match self {
+            Self::Load { ordering, .. } | Self::Store { ordering, .. } if *ordering == Ordering::Plain => &[],
+            Self::Load { .. } if !failing => &[Relaxed, Acquire, SeqCst],
+            Self::Store { .. } if !failing => &[Relaxed, Release, SeqCst],
+            Self::Update { expected: Some(_), .. } if failing => &[Relaxed, Acquire, SeqCst],
+            Self::Update { .. } | Self::Fence { .. } if !failing => &[Relaxed, Acquire, Release, AcqRel, SeqCst],
+            _ => &[],
+        }
+    }
+
     /// What it waits for.
     pub fn until(&self) -> Option<&Expression> {
         match self {
@@ -153,6 +177,37 @@ impl Instruction {
             Action::Nop if self.states_ordering() => Operation::Fence { ordering },
             _ => return None,
         })
+    }
+
+    /// Its ordering by the language; of an update that does not store, if `failing`.
+    pub fn ordering(&self, failing: bool) -> Option<Ordering> {
+        match self.operation()? {
+            Operation::Update { failure, .. } if failing => Some(failure),
+            operation => Some(operation.ordering()),
+        }
+    }
+
+    /// Gives it another ordering, when it does not store if `failing`. A relaxed fence is none: nothing happens in its place.
+    pub fn order(&mut self, failing: bool, new: Ordering) {
+        match self.operation() {
+            None => {}
+            Some(Operation::Fence { .. }) if new == Ordering::Relaxed => {
+                self.action = Action::Nop;
+                self.stated = self.stated.take().and_then(|stated| stated.without_orderings());
+            }
+            Some(Operation::Update { expected: Some(_), success, failure, .. }) => {
+                let (success, failure) = if failing { (success, new) } else { (new, failure) };
+                self.set_orderings(success, Some(failure));
+            }
+            Some(_) => self.set_orderings(new, None),
+        }
+    }
+
+    fn set_orderings(&mut self, new: Ordering, failure: Option<Ordering>) {
+        if let Some(mut operation) = self.operation() {
+            operation.set_orderings(new, failure);
+            self.set_operation(operation);
+        }
     }
 
     /// Whether the text gives the instruction an ordering.

@@ -54,6 +54,20 @@ impl Ordering {
         matches!(self, Self::Release | Self::AcqRel | Self::SeqCst)
     }
 
+    /// Whether it gives every guarantee that another one gives.
+    pub fn is_at_least(self, other: Self) -> bool {
+        self.join(other) == self
+    }
+
+    /// The weakest ordering that gives the guarantees of both.
+    #[must_use]
+    pub fn join(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Acquire, Self::Release) | (Self::Release, Self::Acquire) => Self::AcqRel,
+            _ => self.max(other),
+        }
+    }
+
     /// The ordering of an update's load when nothing is stored, where the text gives one ordering alone, as in C.
     pub fn of_failure(self) -> Self {
         match self {
@@ -96,5 +110,24 @@ impl Stated {
         let Self { until, queue, patience, .. } = self;
         let left = Self { until, queue, patience, ..Self::default() };
         (left != Self::default()).then(|| Box::new(left))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn joins_are_least_upper_bounds() {
+        for one in Ordering::ALL {
+            for other in Ordering::ALL {
+                let join = one.join(other);
+                assert!(join.is_at_least(one) && join.is_at_least(other), "{one} and {other}");
+                for bound in Ordering::ALL.into_iter().filter(|it| it.is_at_least(one) && it.is_at_least(other)) {
+                    assert!(bound.is_at_least(join), "{one} and {other}: {bound}");
+                }
+            }
+        }
+        assert!(!Ordering::Release.is_at_least(Ordering::Acquire) && !Ordering::Acquire.is_at_least(Ordering::Release));
     }
 }

@@ -13,6 +13,7 @@ use super::ids::{InstructionId, LabelId, ThreadId};
 use super::instruction::{Action, Instruction};
 use super::{Program, Thread};
 use crate::ordered::CollectOrdered;
+use crate::text::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A label of a thread.
@@ -26,6 +27,17 @@ type InstructionAt = (ThreadId, InstructionId);
 pub struct Sites {
     /// Nothing where every label and every instruction is a site of its own.
     grouped: Option<Grouped>,
+    /// What comes from one place of a text with orderings.
+    repeated: Repeated,
+}
+
+/// What comes from one place of a text, where there are several: by the first of them, and the first of each.
+#[derive(Clone, Debug, Default)]
+struct Repeated {
+    accesses: BTreeMap<InstructionAt, Vec<InstructionAt>>,
+    first_access: BTreeMap<InstructionAt, InstructionAt>,
+    labels: BTreeMap<LabelAt, Vec<LabelAt>>,
+    first_label: BTreeMap<LabelAt, LabelAt>,
 }
 
 /// Labels and instructions by the first of their site, in the order of threads.
@@ -41,7 +53,7 @@ impl Sites {
     /// The sites of a program.
     pub fn of(program: &Program) -> Self {
         if !program.source.is_listing {
-            return Self::default();
+            return Self::of_text(program);
         }
         let mut labels: BTreeMap<String, Vec<LabelAt>> = BTreeMap::new();
         let mut instructions: BTreeMap<(String, &'static str), Vec<InstructionAt>> = BTreeMap::new();
@@ -72,25 +84,73 @@ impl Sites {
             grouped.first_instruction.extend(group.iter().map(|instruction| (*instruction, group[0])));
             grouped.instructions.insert(group[0], group);
         }
-        Self { grouped: Some(grouped) }
+        Self { grouped: Some(grouped), ..Self::default() }
+    }
+
+    /// The sites of a program that is read as it is written. Where it states orderings, a copy that says `self` and an inlined call have the
+    /// accesses of their text once more. Copies that say `self` have its labels once more, too: those at which these accesses stand. Everything else stands for itself.
+    fn of_text(program: &Program) -> Self {
+        if !program.states_orderings() {
+            return Self::default();
+        }
+        let mut accesses: BTreeMap<(Span, &'static str), Vec<InstructionAt>> = BTreeMap::new();
+        let mut labels: BTreeMap<(Span, Span, &'static str), Vec<LabelAt>> = BTreeMap::new();
+        for (id, thread) in program.thread_ids().filter(|(_, thread)| !thread.is_left_out()) {
+            let mut seen = BTreeSet::new();
+            for (number, instruction) in thread.instruction_ids() {
+                let Some(operation) = instruction.operation().filter(|_| instruction.span.start < instruction.span.end)
+                else {
+                    continue;
+                };
+                let (span, word) = (instruction.span, operation.word());
+                accesses.entry((span, word)).or_default().push((id, number));
+                if seen.insert(instruction.source) {
+                    labels.entry((thread.span, span, word)).or_default().push((id, instruction.source));
+                }
+            }
+        }
+        let mut repeated = Repeated::default();
+        for group in accesses.into_values().filter(|group| group.len() > 1) {
+            repeated.first_access.extend(group.iter().map(|access| (*access, group[0])));
+            repeated.accesses.insert(group[0], group);
+        }
+        // A fence before a call that is inlined stands before that call alone.
+        let is_of_copies =
+            |group: &Vec<LabelAt>| group.len() > 1 && group.windows(2).all(|pair| pair[0].0 != pair[1].0);
+        for group in labels.into_values().filter(is_of_copies) {
+            repeated.first_label.extend(group.iter().map(|label| (*label, group[0])));
+            repeated.labels.insert(group[0], group);
+        }
+        Self { grouped: None, repeated }
+    }
+
+    /// The first of the accesses or fences that come from the same place of the text as this one.
+    pub fn first_access(&self, thread: ThreadId, access: InstructionId) -> (ThreadId, InstructionId) {
+        self.repeated.first_access.get(&(thread, access)).copied().unwrap_or((thread, access))
+    }
+
+    /// All accesses or fences from the place of the text whose first one this is.
+    pub fn accesses(&self, thread: ThreadId, access: InstructionId) -> Vec<(ThreadId, InstructionId)> {
+        self.repeated.accesses.get(&(thread, access)).cloned().unwrap_or_else(|| vec![(thread, access)])
     }
 
     /// Whether some site may have several labels.
     pub fn are_grouped(&self) -> bool {
-        self.grouped.is_some()
+        self.grouped.is_some() || !self.repeated.labels.is_empty()
     }
 
     /// The first label of the site that a label belongs to; none where the source has no room for a fence there.
     pub fn first_label(&self, thread: ThreadId, label: LabelId) -> Option<LabelAt> {
         match &self.grouped {
-            None => Some((thread, label)),
+            None => Some(self.repeated.first_label.get(&(thread, label)).copied().unwrap_or((thread, label))),
             Some(grouped) => grouped.first_label.get(&(thread, label)).copied(),
         }
     }
 
     /// All labels of the site whose first label this is.
     pub fn labels(&self, thread: ThreadId, label: LabelId) -> Vec<LabelAt> {
-        let group = self.grouped.as_ref().and_then(|grouped| grouped.labels.get(&(thread, label)));
+        let labels = self.grouped.as_ref().map_or(&self.repeated.labels, |grouped| &grouped.labels);
+        let group = labels.get(&(thread, label));
         group.cloned().unwrap_or_else(|| vec![(thread, label)])
     }
 

@@ -1,8 +1,11 @@
-//! The cycle of an execution graph.
+//! An execution graph as what a violation shows, with its cycle.
 
 use super::cycle::{Cycle, CycleEdge, CycleNode};
+use super::{Run, Shown};
 use crate::computation::address_text;
+use crate::context::instance_words;
 use crate::documents::EdgeDocument;
+use crate::graph::{Graph, GraphWords};
 use palisade_engine::robustness::{GraphEdge, GraphRelation, GraphViolation};
 use palisade_model::program::Program;
 use palisade_semantics::graphs::{EventKind, GraphEvent};
@@ -29,6 +32,27 @@ fn deed(program: &Program, found: &GraphViolation, event: usize) -> String {
         EventKind::Read => format!("reads {name} = {read}"),
         EventKind::Write => format!("writes {name} = {written}"),
         EventKind::Update => format!("updates {name} from {read} to {written}"),
+    }
+}
+
+impl<'a> Shown<'a> {
+    /// What a violation of a program by its language shows.
+    pub fn of_graph(stated: &'a Program, found: &'a GraphViolation) -> Self {
+        let GraphWords { words, first, .. } = GraphWords::of(stated, found);
+        let copies = stated.threads.iter().zip(found.instance.counts());
+        let instance = instance_words(stated, &found.instance, found.instance_minimal);
+        Self {
+            headline: format!("violation: {words}"),
+            above: instance.map(|words| format!("instance: {words}")).into_iter().collect(),
+            run: Run::Graph(Graph::of(stated, found)),
+            below: Vec::new(),
+            cycle: Cycle::of_graph(stated, found),
+            instance: copies.map(|(thread, count)| (thread.name.as_str(), *count)).collect(),
+            instance_minimal: Some(found.instance_minimal),
+            shortest: false,
+            attacker: None,
+            related: vec![(stated.thread(first.0).instruction(first.1).span, "what it is not ordered behind")],
+        }
     }
 }
 

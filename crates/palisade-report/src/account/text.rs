@@ -119,7 +119,7 @@ impl Shown<'_> {
 }
 
 /// The line about the copies of threads, or how often events may occur.
-fn copies_line(program: &Program) -> String {
+pub fn copies_line(program: &Program) -> String {
     if program.is_event_driven() {
         return format!("  events   {}\n", instance_words(program));
     }

@@ -16,10 +16,12 @@ mod fences;
 mod fmt;
 mod header;
 mod jobs;
+mod language_fences;
 mod listing;
 #[cfg(feature = "plots")]
 mod methods;
 mod net;
+mod orderings;
 mod program;
 mod races;
 mod remedies;
@@ -55,6 +57,7 @@ pub use listing::{CompletionsDocument, ManDocument, SchemaDocument};
 #[cfg(feature = "plots")]
 pub use methods::MethodsDocument;
 pub use net::{NetDocument, NetSize};
+pub use orderings::{NeededOrderingDocument, OrderingPlace, OrderingsDocument, OrderingsVerdict, StatedProperty};
 pub use program::{AttackPlace, CopiesWord, DomainDocument, InstructionPlace, LabelPlace, OutcomeWord, threads};
 pub use races::RaceFencesDocument;
 pub use simulate::{ExecutionDocument, SimulateDocument, StoppedDocument};

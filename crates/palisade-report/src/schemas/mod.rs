@@ -10,7 +10,7 @@ macro_rules! schemas {
 }
 
 /// The schemas by the names of their documents, in the order of the alphabet.
-const SCHEMAS: [(&str, &str); 24] = schemas![
+const SCHEMAS: [(&str, &str); 25] = schemas![
     "bench",
     "check",
     "completions",
@@ -25,6 +25,7 @@ const SCHEMAS: [(&str, &str); 24] = schemas![
     "merge",
     "methods",
     "net",
+    "orderings",
     "plan",
     "race-fences",
     "result",

@@ -35,6 +35,7 @@ fn derived(name: &str) -> Schema {
         "merge" => generator().into_root_schema_for::<MergeDocument<'_>>(),
         "methods" => generator().into_root_schema_for::<MethodsDocument<'_>>(),
         "net" => generator().into_root_schema_for::<NetDocument<'_>>(),
+        "orderings" => generator().into_root_schema_for::<OrderingsDocument<'_>>(),
         "plan" => generator().into_root_schema_for::<PlanDocument<'_>>(),
         "race-fences" => generator().into_root_schema_for::<RaceFencesDocument<'_>>(),
         "result" => generator().into_root_schema_for::<ResultDocument>(),

@@ -1,8 +1,9 @@
 //! Programs with some of the measures on offer, made from the program by code of the checker's own.
 
+use super::orderings::{self, Orderings};
 use super::sites::Together;
 use crate::CheckFailure;
-use palisade_evidence::RepairEvidence;
+use palisade_evidence::{RepairClaim, RepairEvidence};
 use palisade_invariants::reject;
 use palisade_model::program::{
     Action, ByLabel, Instruction, InstructionId, Label, LabelId, Measure, Program, Thread, ThreadId,
@@ -17,8 +18,17 @@ pub(super) fn check_changes(program: &Program, evidence: &RepairEvidence) -> Res
     let offered = evidence.measures.iter().map(|(change, _)| *change);
     for (number, change) in evidence.taken.iter().copied().chain(offered).enumerate() {
         check_change(program, &by_label, &together, change)?;
-        if matches!(change, Measure::Kept { .. }) && number < evidence.taken.len() {
-            reject!(Form, "a fence that stays in any case is no change");
+        if matches!(change, Measure::Kept { .. } | Measure::Ordered { .. }) && number < evidence.taken.len() {
+            reject!(Form, "what stays in any case is no change");
+        }
+        let is_of_language = matches!(evidence.claim, RepairClaim::Language(_));
+        let is_known = match change {
+            Measure::Fence { .. } => true,
+            Measure::Ordered { .. } => is_of_language,
+            Measure::StoreFence { .. } | Measure::Exchange { .. } | Measure::Kept { .. } => !is_of_language,
+        };
+        if !is_known {
+            reject!(Form, "the change {change:?} is none of those that the claim is about");
         }
         if !seen.insert(change) {
             reject!(Form, "the change {change:?} is there twice");
@@ -37,7 +47,8 @@ fn check_change(
     let (Measure::Fence { thread, .. }
     | Measure::StoreFence { thread, .. }
     | Measure::Exchange { thread, .. }
-    | Measure::Kept { thread, .. }) = change;
+    | Measure::Kept { thread, .. }
+    | Measure::Ordered { thread, .. }) = change;
     let Some(template) = program.threads.get(thread.index()) else {
         reject!(Form, "the program has no thread {thread}");
     };
@@ -48,6 +59,10 @@ fn check_change(
         }
         Measure::Exchange { store, .. } => matches!(action(store.index()), Some(Action::Store { .. })),
         Measure::Kept { fence, .. } => matches!(action(fence.index()), Some(Action::Fence | Action::StoreFence)),
+        Measure::Ordered { access, failing, ordering, .. } => {
+            let operation = template.instructions.get(access.index()).and_then(Instruction::operation);
+            operation.is_some_and(|operation| orderings::may_have(&operation, failing, ordering))
+        }
     };
     if !is_possible {
         reject!(Form, "the change {change:?} cannot be made in thread `{}`", template.name);
@@ -81,6 +96,10 @@ fn parts(together: &Together, change: Measure) -> Option<Vec<Measure>> {
             let fences = together.instructions(thread, fence)?.into_iter();
             fences.map(|(thread, fence)| Measure::Kept { thread, fence }).collect()
         }
+        Measure::Ordered { thread, access, failing, ordering } => {
+            let accesses = together.accesses(thread, access)?.into_iter();
+            accesses.map(|(thread, access)| Measure::Ordered { thread, access, failing, ordering }).collect()
+        }
     })
 }
 
@@ -88,12 +107,14 @@ fn parts(together: &Together, change: Measure) -> Option<Vec<Measure>> {
 pub(super) fn program_with(program: &Program, evidence: &RepairEvidence, is_in_set: impl Fn(usize) -> bool) -> Program {
     let together = Together::of(program);
     let mut changed = Changed::of(program);
+    let mut orderings = Orderings::default();
     for change in evidence.taken.iter().filter_map(|change| parts(&together, *change)).flatten() {
         changed.make(change);
     }
     for (position, (change, _)) in evidence.measures.iter().enumerate() {
         for part in parts(&together, *change).into_iter().flatten() {
             match part {
+                Measure::Ordered { .. } => orderings.note(program, part, is_in_set(position)),
                 _ if is_in_set(position) => changed.make(part),
                 Measure::Kept { thread, fence } => {
                     changed.program.threads[thread.index()].instructions[fence.index()].action = Action::Nop;
@@ -102,6 +123,7 @@ pub(super) fn program_with(program: &Program, evidence: &RepairEvidence, is_in_s
             }
         }
     }
+    orderings.give(&mut changed.program);
     changed.program
 }
 
@@ -131,7 +153,7 @@ impl Changed {
                     *action = Action::Rmw { register: None, address, new: value };
                 }
             }
-            Measure::Kept { .. } => {}
+            Measure::Kept { .. } | Measure::Ordered { .. } => {}
         }
     }
 

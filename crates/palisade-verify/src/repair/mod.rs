@@ -1,6 +1,6 @@
 //! Checks evidence about the repair of a program: sets that make it robust, or keep it from targets or stuck states, and that none is cheaper.
 //!
-//! Every change takes computations away and adds none (THEORY.md, "Repairs"), so that a program with more changes is
+//! Every change takes computations, or execution graphs, away and adds none (THEORY.md, "Repairs"), so that a program with more changes is
 //! robust, or reaches none of the targets, when one with fewer does. Fences do not change who waits, as all buffers of a stuck state are
 //! empty, so that the same holds of stuck states. Hence
 //!
@@ -12,13 +12,14 @@
 
 mod bound;
 mod changes;
+mod orderings;
 mod same;
 mod sites;
 
 use super::content::check_content;
 use super::{
-    CheckFailure, check_free, check_property, check_property_witness, check_robust_certificate, check_stuck,
-    check_task_certificate, check_task_witness, check_witness,
+    CheckFailure, check_free, check_graph_witness, check_property, check_property_witness, check_robust_certificate,
+    check_stale_certificate, check_stuck, check_task_certificate, check_task_witness, check_witness,
 };
 use bound::{check_bound, cost_of};
 use changes::{check_changes, program_with};
@@ -28,7 +29,7 @@ use palisade_invariants::check_goal;
 use palisade_invariants::reject;
 use palisade_model::program::{Measure, Program};
 use palisade_semantics::{Model, Question, Target};
-use same::Corresponding;
+use same::{By, Corresponding};
 
 /// What evidence about a repair has been checked to show.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,7 +94,13 @@ pub fn check_repaired_text(
 ) -> Result<(), CheckFailure> {
     check_changes(program, evidence)?;
     check_set(evidence, set)?;
-    same::check_same(&program_with(program, evidence, |measure| set.contains(&measure)), text).map(drop)
+    same::check_same(&program_with(program, evidence, |measure| set.contains(&measure)), text, compared(evidence))
+        .map(drop)
+}
+
+/// What a repaired text must have in common with the program that it says.
+fn compared(evidence: &RepairEvidence) -> By {
+    if matches!(evidence.claim, RepairClaim::Language(_)) { By::Operations } else { By::Actions }
 }
 
 /// Checks that the program with a set is as claimed; what the set costs.
@@ -110,7 +117,7 @@ fn check_valid(
         (None, _) => None,
         (Some(input), Some(text)) => {
             check_content(input, &text.source.name, text.source.text.as_bytes())?;
-            Some((text, same::check_same(&changed, text)?))
+            Some((text, same::check_same(&changed, text, compared(evidence))?))
         }
         (Some(input), None) => reject!(Form, "the repaired text `{}` is not at hand", input.path),
     };
@@ -120,6 +127,12 @@ fn check_valid(
         }
         // What else is known is about threads alone.
         _ if program.is_event_driven() => reject!(Form, "the proof is not about events and tasks"),
+        (RepairClaim::Language(axioms), ValidProof::Language(certificate)) => {
+            if certificate.axioms != *axioms {
+                reject!(Form, "the proof is about another language than the claim");
+            }
+            check_stale_certificate(corresponding.map_or(&changed, |(text, _)| text), certificate)?;
+        }
         (RepairClaim::Robust, ValidProof::Robust(certificate)) => {
             check_robust_certificate(corresponding.map_or(&changed, |(text, _)| text), certificate)?;
         }
@@ -210,6 +223,12 @@ fn check_row(
         }
         _ if program.is_event_driven() => reject!(Form, "the witness is not about events and tasks"),
         (RepairClaim::Robust, RowWitness::NotRobust(witness)) => check_witness(&changed, witness),
+        (RepairClaim::Language(axioms), RowWitness::Graph(witness)) => {
+            if witness.axioms != *axioms {
+                reject!(Form, "the violation is about another language than the claim");
+            }
+            check_graph_witness(&changed, witness)
+        }
         (RepairClaim::Properties { model, targets }, RowWitness::Violated(witness)) => {
             if witness.model != *model || !targets.contains(&witness.target) {
                 reject!(Form, "the violation is not one of the claim's targets under its memory model");

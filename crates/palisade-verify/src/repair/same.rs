@@ -1,19 +1,31 @@
 //! Checks that a repaired text says the program with a set of measures: the same, but for the names of labels.
 //!
 //! Two threads are walked side by side from where they start. Labels met together correspond; each corresponds to one
-//! only, and corresponding labels have the same actions in the same order. Labels that control does not reach do not
+//! only, and corresponding labels have the same actions in the same order,
+//! and where a language is asked about, the same operations. Labels that control does not reach do not
 //! matter.
 
 use crate::CheckFailure;
 use palisade_invariants::reject;
-use palisade_model::program::{BinaryOperator, Expression, InstructionId, LabelId, Program, Register, Thread};
+use palisade_model::program::{
+    BinaryOperator, Expression, Instruction, InstructionId, LabelId, Operation, Program, Register, Thread,
+};
 use std::collections::BTreeMap;
 
 /// For each thread, the instruction of the text that corresponds to one of the program, for those that control reaches.
 pub(super) type Corresponding = Vec<BTreeMap<InstructionId, InstructionId>>;
 
+/// What is compared.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum By {
+    /// What instructions do on x86.
+    Actions,
+    /// That, and what they do by the language.
+    Operations,
+}
+
 /// Checks that two programs are the same.
-pub(super) fn check_same(expected: &Program, text: &Program) -> Result<Corresponding, CheckFailure> {
+pub(super) fn check_same(expected: &Program, text: &Program, by: By) -> Result<Corresponding, CheckFailure> {
     let range = |program: &Program| program.domain.map(|domain| (domain.low, domain.high, domain.wrap));
     if range(expected) != range(text) || expected.initial_memory != text.initial_memory {
         reject!(Form, "the repaired text has another domain or other initial values");
@@ -24,7 +36,7 @@ pub(super) fn check_same(expected: &Program, text: &Program) -> Result<Correspon
     if expected.threads.len() != text.threads.len() {
         reject!(Form, "the repaired text has another number of threads");
     }
-    expected.threads.iter().zip(&text.threads).map(|(one, other)| check_thread(one, other)).collect()
+    expected.threads.iter().zip(&text.threads).map(|(one, other)| check_thread(one, other, by)).collect()
 }
 
 /// What starts a thread, an event or a task: its kind, the number of its parameters, and its guard.
@@ -34,7 +46,7 @@ fn started(thread: &Thread) -> (&'static str, usize, Option<(&Expression, Binary
 }
 
 /// Checks that two threads are the same.
-fn check_thread(one: &Thread, other: &Thread) -> Result<BTreeMap<InstructionId, InstructionId>, CheckFailure> {
+fn check_thread(one: &Thread, other: &Thread, by: By) -> Result<BTreeMap<InstructionId, InstructionId>, CheckFailure> {
     let registers = |thread: &Thread| -> Vec<(String, i64)> {
         thread.registers.iter().map(|Register { name, initial, .. }| (name.clone(), *initial)).collect()
     };
@@ -58,7 +70,8 @@ fn check_thread(one: &Thread, other: &Thread) -> Result<BTreeMap<InstructionId, 
         let (instructions, others) = (&here[label.index()], &there[other_label.index()]);
         let pairs: Vec<(&InstructionId, &InstructionId)> = instructions.iter().zip(others).collect();
         let is_same = |(id, other_id): &(&InstructionId, &InstructionId)| {
-            one.instruction(**id).action == other.instruction(**other_id).action
+            let (own, others) = (one.instruction(**id), other.instruction(**other_id));
+            own.action == others.action && (by == By::Actions || unplaced(own) == unplaced(others))
         };
         if instructions.len() != others.len() || !pairs.iter().all(is_same) {
             let name = &other.label(other_label).name;
@@ -68,6 +81,18 @@ fn check_thread(one: &Thread, other: &Thread) -> Result<BTreeMap<InstructionId, 
         open.extend(
             pairs.iter().map(|(id, other_id)| (one.instruction(**id).target, other.instruction(**other_id).target)),
         );
+        open.extend(pairs.iter().filter(|_| by == By::Operations).filter_map(|(id, other_id)| {
+            Some((one.instruction(**id).spurious()?, other.instruction(**other_id).spurious()?))
+        }));
     }
     Ok(instructions_there)
+}
+
+/// What an instruction does by the language, but for where it goes.
+fn unplaced(instruction: &Instruction) -> Option<Operation> {
+    let mut operation = instruction.operation()?;
+    if let Operation::Update { spurious: Some(label), .. } = &mut operation {
+        *label = LabelId::from_index(0);
+    }
+    Some(operation)
 }

@@ -6,13 +6,17 @@
 
 use palisade_invariants::listed_place;
 use palisade_model::ordered::CollectOrdered;
-use palisade_model::program::{Action, InstructionId, LabelId, Program, Thread, ThreadId};
+use palisade_model::program::{Action, Instruction, InstructionId, LabelId, Operation, Program, Thread, ThreadId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The labels and instructions that are changed together, each list in the order of the program.
 pub(super) struct Together {
     /// Nothing where each stands for itself.
     listed: Option<Listed>,
+    /// Accesses and fences that one stretch of the text says, in the order of the program.
+    accesses: Vec<Vec<(ThreadId, InstructionId)>>,
+    /// The labels at which they stand.
+    standing: Vec<Vec<(ThreadId, LabelId)>>,
 }
 
 #[derive(Default)]
@@ -35,7 +39,8 @@ impl Together {
     /// What is changed together in a program.
     pub(super) fn of(program: &Program) -> Self {
         if !program.source.is_listing {
-            return Self { listed: None };
+            let (accesses, standing) = said_at_once(program);
+            return Self { listed: None, accesses, standing };
         }
         let mut listed = Listed::default();
         let mut accessed = BTreeSet::new();
@@ -60,12 +65,26 @@ impl Together {
                 listed.labels.entry(place.to_owned()).or_default().push((id, label));
             }
         }
-        Self { listed: Some(listed) }
+        Self { listed: Some(listed), accesses: Vec::new(), standing: Vec::new() }
+    }
+
+    /// The accesses or fences that get orderings together with this one, which must be the first of them; none for another.
+    pub(super) fn accesses(&self, thread: ThreadId, access: InstructionId) -> Option<Vec<(ThreadId, InstructionId)>> {
+        let own = (thread, access);
+        match self.accesses.iter().find(|group| group.contains(&own)) {
+            None => Some(vec![own]),
+            Some(group) => (group[0] == own).then(|| group.clone()),
+        }
     }
 
     /// The labels before which a fence comes to stand that is written for this one, which must be the first of them; none for another label.
     pub(super) fn labels(&self, thread: ThreadId, label: LabelId) -> Option<Vec<(ThreadId, LabelId)>> {
-        let Some(listed) = &self.listed else { return Some(vec![(thread, label)]) };
+        let Some(listed) = &self.listed else {
+            return match self.standing.iter().find(|group| group.contains(&(thread, label))) {
+                None => Some(vec![(thread, label)]),
+                Some(group) => (group[0] == (thread, label)).then(|| group.clone()),
+            };
+        };
         listed.labels.values().find(|group| group[0] == (thread, label)).cloned()
     }
 
@@ -82,6 +101,46 @@ impl Together {
             Some(group) => (group[0] == own).then(|| group.clone()),
         }
     }
+}
+
+/// Groups of things of the program, each of a thread.
+type Groups<T> = Vec<Vec<(ThreadId, T)>>;
+
+/// The accesses and fences that one stretch of a text with orderings says, where these are several: a copy that says `self` and an inlined call repeat them. And the
+/// labels whose first such instructions they are in the copies that say `self`, each of which has one.
+fn said_at_once(program: &Program) -> (Groups<InstructionId>, Groups<LabelId>) {
+    type Stretch = (usize, usize, u8);
+    let mut said: BTreeMap<Stretch, Vec<(ThreadId, InstructionId)>> = BTreeMap::new();
+    let mut standing: BTreeMap<(usize, Stretch), Vec<(ThreadId, LabelId)>> = BTreeMap::new();
+    let states = program.threads.iter().flat_map(|thread| &thread.instructions).any(Instruction::states_ordering);
+    if !states {
+        return (Vec::new(), Vec::new());
+    }
+    for (id, thread) in program.thread_ids().filter(|(_, thread)| !thread.is_left_out()) {
+        let mut met = BTreeSet::new();
+        for (number, instruction) in thread.instruction_ids() {
+            let kind = match instruction.operation() {
+                Some(Operation::Load { .. }) => 0,
+                Some(Operation::Store { .. }) => 1,
+                Some(Operation::Update { .. }) => 2,
+                Some(Operation::Fence { .. }) => 3,
+                None => continue,
+            };
+            let stretch = (instruction.span.start, instruction.span.end, kind);
+            if stretch.0 < stretch.1 {
+                said.entry(stretch).or_default().push((id, number));
+                if met.insert(instruction.source) {
+                    standing.entry((thread.span.start, stretch)).or_default().push((id, instruction.source));
+                }
+            }
+        }
+    }
+    let accesses = said.into_values().filter(|group| group.len() > 1).collect();
+    let is_of_copies = |group: &Vec<(ThreadId, LabelId)>| {
+        let threads: BTreeSet<ThreadId> = group.iter().map(|(thread, _)| *thread).collect_set();
+        group.len() > 1 && threads.len() == group.len()
+    };
+    (accesses, standing.into_values().filter(is_of_copies).collect())
 }
 
 /// The labels of a thread that a fence in front of their place is in front of, with these places.

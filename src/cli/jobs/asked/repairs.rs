@@ -57,6 +57,10 @@ impl Repair {
     /// What a `fences` asks.
     pub(super) fn of(command: &Command) -> Result<Self, InputError> {
         let arguments: FencesArguments = command.arguments()?;
+        if arguments.language().is_some() {
+            let error = InputError::file(command.path(), "repairs against a language are not divided among machines");
+            return Err(error.with_help_if(Some("run `palisade fences` itself".to_owned())));
+        }
         let mut loaded = command.load()?;
         // Fences are for all delays.
         loaded.program.accepted.clear();

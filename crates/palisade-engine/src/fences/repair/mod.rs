@@ -187,7 +187,7 @@ impl Repaired {
 }
 
 impl Shown {
-    fn of(
+    pub(in crate::fences) fn of(
         program: &Program,
         evidence: RepairEvidence,
         texts: &[Option<Program>],

@@ -76,6 +76,7 @@ impl<'p> Offer<'p> {
                 Measure::Exchange { thread, store: contraction.instruction(thread, store) }
             }
             Measure::Kept { thread, fence } => Measure::Kept { thread, fence: contraction.instruction(thread, fence) },
+            Measure::Ordered { .. } => unreachable!("orderings are offered for robustness against a language"),
         };
         let written = self.written.iter().enumerate();
         let mut offer = Offer {

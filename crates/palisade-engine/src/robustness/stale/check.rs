@@ -1,7 +1,7 @@
 //! The verdict.
 
 use super::asked::Asked;
-use super::replay::GraphViolation;
+use super::steps::GraphViolation;
 use super::together::Together;
 use crate::decide::schedule::CHECK;
 use crate::robustness::one_exploration::{Question, Shown};
@@ -51,6 +51,16 @@ pub struct StaleCheck {
     pub configurations: usize,
 }
 
+/// What is decided exactly: robustness against the axioms in which sequentially consistent accesses give fewer guarantees.
+pub(crate) enum StaleAnswer {
+    /// The program is robust, by a certificate where one is asked for.
+    Robust(Option<StaleCertificate>),
+    /// It is not. The axioms in full need not admit the violation ([`GraphViolation::is_admitted`]).
+    NotRobust(Box<GraphViolation>),
+    /// A limit was reached.
+    Unknown(StopReason),
+}
+
 /// Checks a program.
 ///
 /// # Errors
@@ -61,6 +71,35 @@ pub struct StaleCheck {
 ///
 /// If the program has no execution graphs ([`not_in_language`]).
 pub fn check_stale(program: &Program, options: &StaleOptions) -> Result<StaleCheck, Fault> {
+    let (answer, configurations) = decide_stale(program, options)?;
+    let (verdict, certificate, violation) = match answer {
+        StaleAnswer::Robust(certificate) => (StaleVerdict::Robust, certificate, None),
+        // The axioms in full do not admit it: whether they admit another one is not known.
+        StaleAnswer::NotRobust(violation) if !violation.is_admitted => {
+            (StaleVerdict::Unknown(StopReason::Inconclusive), None, None)
+        }
+        StaleAnswer::NotRobust(violation) => {
+            let verdict = match violation.claim {
+                StaleClaim::BeyondSc => StaleVerdict::NotRobust,
+                StaleClaim::Race => StaleVerdict::Racy,
+            };
+            (verdict, None, Some(*violation))
+        }
+        StaleAnswer::Unknown(reason) => (StaleVerdict::Unknown(reason), None, None),
+    };
+    Ok(StaleCheck { verdict, certificate, violation, configurations })
+}
+
+/// Decides about a program; with how many configurations were explored.
+///
+/// # Errors
+///
+/// As [`check_stale`].
+///
+/// # Panics
+///
+/// As [`check_stale`].
+pub(crate) fn decide_stale(program: &Program, options: &StaleOptions) -> Result<(StaleAnswer, usize), Fault> {
     assert!(not_in_language(program).is_none(), "callers ask whether the program has execution graphs");
     let stated = by_language(program);
     let together = Together::of(&stated);
@@ -80,21 +119,11 @@ pub fn check_stale(program: &Program, options: &StaleOptions) -> Result<StaleChe
         },
         answered => answered,
     };
-    let (verdict, certificate, violation) = match answered {
-        Ok(Shown::Robust(certificate)) => (StaleVerdict::Robust, certificate, None),
-        // The axioms in full do not admit it: whether they admit another one is not known.
-        Ok(Shown::NotRobust(violation)) if !violation.is_admitted => {
-            (StaleVerdict::Unknown(StopReason::Inconclusive), None, None)
-        }
-        Ok(Shown::NotRobust(violation)) => {
-            let verdict = match violation.claim {
-                StaleClaim::BeyondSc => StaleVerdict::NotRobust,
-                StaleClaim::Race => StaleVerdict::Racy,
-            };
-            (verdict, None, Some(violation))
-        }
-        Err(Halt::Stopped(reason)) => (StaleVerdict::Unknown(reason), None, None),
+    let answer = match answered {
+        Ok(Shown::Robust(certificate)) => StaleAnswer::Robust(certificate),
+        Ok(Shown::NotRobust(violation)) => StaleAnswer::NotRobust(Box::new(violation)),
+        Err(Halt::Stopped(reason)) => StaleAnswer::Unknown(reason),
         Err(Halt::Fault(fault)) => return Err(fault),
     };
-    Ok(StaleCheck { verdict, certificate, violation, configurations: question.explored })
+    Ok((answer, question.explored))
 }

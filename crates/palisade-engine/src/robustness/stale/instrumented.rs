@@ -1,7 +1,8 @@
 //! The instrumented program as one exploration of all attacks.
 
 use super::asked::Asked;
-use super::replay::{GraphViolation, replay};
+use super::replay::replay;
+use super::steps::GraphViolation;
 use crate::robustness::one_exploration::Instrumented;
 use palisade_evidence::StaleCertificate;
 use palisade_exploration::instrumented::Fault;

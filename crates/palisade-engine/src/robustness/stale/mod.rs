@@ -10,12 +10,14 @@ mod cycle;
 mod instrumented;
 mod load_buffering;
 mod replay;
+mod steps;
 mod together;
 
+pub(crate) use check::{StaleAnswer, decide_stale};
 pub use check::{StaleCheck, StaleOptions, StaleVerdict, check_stale};
 pub use cycle::{GraphEdge, GraphRelation};
 pub use load_buffering::{LoadBuffering, load_buffering};
-pub use replay::GraphViolation;
+pub use steps::GraphViolation;
 
 #[cfg(test)]
 mod tests;

@@ -1,88 +1,17 @@
 //! From a success of the system to an execution graph.
 
 use super::asked::Asked;
-use super::cycle::{GraphEdge, cycle_through};
+use super::steps::{GraphRun, GraphViolation, interleaved};
 use crate::robustness::witness::{Computation, Names};
-use palisade_evidence::{GraphWitness, StaleClaim, StaleGoal};
+use palisade_evidence::{StaleClaim, StaleGoal};
 use palisade_exploration::instrumented::Fault;
 use palisade_exploration::instrumented::stale::Role;
 use palisade_exploration::instrumented::system::{InitialTokens, Local};
 use palisade_exploration::lazy::Exploration;
 use palisade_model::program::{Copies, InstructionId, Program, Thread};
-use palisade_semantics::graphs::{Axioms, Execution, is_consistent, race};
-use palisade_semantics::{CopyId, Event, Instance, Machine, Model, State, Step, StepKind};
+use palisade_semantics::graphs::Axioms;
+use palisade_semantics::{CopyId, Instance, Machine, Model, Step, StepKind};
 use std::collections::BTreeSet;
-
-/// An execution graph that no interleaving makes, or that has a race: an interleaving and one event more.
-#[derive(Clone, Debug)]
-pub struct GraphViolation {
-    /// By what axioms.
-    pub axioms: Axioms,
-    /// What it shows.
-    pub claim: StaleClaim,
-    /// How many copies of each thread there are.
-    pub instance: Instance,
-    /// The copies that take steps, ascending.
-    pub acting: Vec<CopyId>,
-    /// Whether every instance with fewer copies of replicated threads in all was shown robust.
-    pub instance_minimal: bool,
-    /// The interleaving, of the program by its language.
-    pub steps: Vec<Step>,
-    /// What the steps do, and the last event.
-    pub events: Vec<Event>,
-    /// The initial state and the one after each step. The last event leads to the last one.
-    pub states: Vec<State>,
-    /// The last event.
-    pub last: Step,
-    /// The position in `steps` of the write that the last event reads, or comes right behind; nothing for the initial one.
-    pub reads_from: Option<usize>,
-    /// The graph.
-    pub execution: Execution,
-    /// Whether the axioms in full admit it.
-    pub is_admitted: bool,
-}
-
-impl GraphViolation {
-    /// The last event of the graph.
-    pub fn last_event(&self) -> usize {
-        self.execution.graph.events().len() - 1
-    }
-
-    /// The write that the last event reads, or comes directly behind.
-    ///
-    /// # Panics
-    ///
-    /// If the violation is a race whose last event writes without reading.
-    pub fn overwritten(&self) -> usize {
-        let last = self.last_event();
-        self.execution.graph.source(last).unwrap_or_else(|| self.execution.before(last))
-    }
-
-    /// The events that race, the earlier one first; nothing for a violation that no interleaving makes.
-    pub fn race(&self) -> Option<(usize, usize)> {
-        if self.claim == StaleClaim::Race { race(&self.execution.graph) } else { None }
-    }
-
-    /// A cycle of program order, reads-from, modification order and from-reads through the last event; none for a race.
-    pub fn cycle(&self) -> Vec<GraphEdge> {
-        match self.claim {
-            StaleClaim::BeyondSc => cycle_through(&self.execution.graph, self.last_event()),
-            StaleClaim::Race => Vec::new(),
-        }
-    }
-
-    /// The violation as evidence.
-    pub fn witness(&self) -> GraphWitness {
-        GraphWitness {
-            axioms: self.axioms,
-            claim: self.claim,
-            instance: self.instance.clone(),
-            steps: self.steps.clone(),
-            last: self.last,
-            reads_from: self.reads_from,
-        }
-    }
-}
 
 /// One action of one named copy.
 struct Deed {
@@ -159,47 +88,15 @@ fn tell(
         computation.execute(deed.copy, deed.instruction, None);
     }
     computation.settle(last.copy, &last.at);
-    let (mut state, steps) = (machine.initial_state(), computation.steps);
-    let mut execution = Execution::new(axioms);
-    let (mut events, mut states) = (Vec::new(), vec![state.clone()]);
-    for step in &steps {
-        let event = machine.event(&state, *step).expect("the computation has taken it");
-        execution.take(&machine, &event);
-        machine.take(&mut state, &event);
-        events.push(event);
-        states.push(state.clone());
-    }
+    let steps = computation.steps;
     let kind = StepKind::Execute { instruction: last.instruction, chosen: None };
     let last = Step { copy: last.copy, kind };
-    let event_of = |step: usize| execution.of_step[step].expect("a guessed access is an event");
-    let write = guessed.filter(|_| claim == StaleClaim::BeyondSc).map(|step| execution.before(event_of(step)));
-    let reads_from = write.and_then(|write| execution.of_step.iter().position(|event| *event == Some(write)));
-    let event = match write {
-        Some(write) => execution.take_stale(&machine, &state, last, Some(write)).expect("the last event can be taken"),
-        None => {
-            let event = machine.event(&state, last).expect("the last event can be taken");
-            execution.take(&machine, &event);
-            event
-        }
-    };
-    states.push(machine.successor(&state, &event));
-    events.push(event);
-    let is_admitted = match claim {
-        StaleClaim::BeyondSc => is_consistent(&execution.graph, axioms) && !execution.graph.is_sc(),
-        StaleClaim::Race => race(&execution.graph).is_some(),
-    };
-    GraphViolation {
-        axioms,
-        claim,
-        instance,
-        acting,
-        instance_minimal,
-        steps,
-        events,
-        states,
-        last,
-        reads_from,
-        execution,
-        is_admitted,
-    }
+    let reads_from = guessed.filter(|_| claim == StaleClaim::BeyondSc).and_then(|guessed| {
+        let (_, execution) = interleaved(&machine, axioms, &steps, &mut Vec::new(), &mut Vec::new())?;
+        let event = execution.of_step[guessed].expect("a guessed access is an event");
+        let write = execution.before(event);
+        execution.of_step.iter().position(|event| *event == Some(write))
+    });
+    let run = GraphRun { claim, instance, acting, instance_minimal, steps, last, reads_from };
+    GraphViolation::of(program, axioms, run).expect("the last event can be taken")
 }

@@ -161,7 +161,7 @@ pub enum EvidenceWord {
 }
 
 impl EvidenceWord {
-    pub(super) const fn of(is_complete: bool) -> Self {
+    pub(in crate::documents) const fn of(is_complete: bool) -> Self {
         if is_complete { Self::Accepted } else { Self::Incomplete }
     }
 }
@@ -178,6 +178,9 @@ pub struct MeasurePlace<'a> {
     pub line: usize,
     /// What is done there.
     pub kind: MeasureWord,
+    /// The ordering that an access gets there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ordering: Option<&'static str>,
     /// Of machine code, the place in its sources: the measure changes all that was made of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<SourcePlace<'a>>,
@@ -194,6 +197,8 @@ pub enum MeasureWord {
     Sfence,
     /// The store becomes a locked exchange.
     Xchg,
+    /// The access gets another ordering.
+    Ordering,
 }
 
 /// A change with its cost.
@@ -465,6 +470,11 @@ impl<'a> MeasurePlace<'a> {
                 Measure::Fence { .. } | Measure::Kept { .. } => MeasureWord::Fence,
                 Measure::StoreFence { .. } => MeasureWord::Sfence,
                 Measure::Exchange { .. } => MeasureWord::Xchg,
+                Measure::Ordered { .. } => MeasureWord::Ordering,
+            },
+            ordering: match measure {
+                Measure::Ordered { ordering, .. } => Some(ordering.word()),
+                _ => None,
             },
             source: SourcePlace::of(&program.source, measure.span(program)),
         }

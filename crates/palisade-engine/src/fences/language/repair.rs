@@ -1,0 +1,210 @@
+//! The weakest changes that make a program robust against a language: stronger orderings, and sequentially consistent fences.
+
+use super::offer::Choosable;
+use super::search::{End, LanguageRow, Search};
+use crate::fences::catalogues::permitted;
+use crate::fences::cost::Cost;
+use crate::fences::fence_error::FenceError;
+use crate::fences::options::FenceOptions;
+use crate::fences::repair::{Checker, Checks, RepairError, RepairOptions, RepairedText, Shown};
+use crate::robustness::{GraphViolation, StaleAnswer, StaleOptions, decide_stale};
+use palisade_evidence::{Row, RowWitness, StaleCertificate, ValidProof, ValidSet};
+use palisade_model::limits::StopReason;
+use palisade_model::program::{Measure, NoText, Program, Sites};
+use palisade_semantics::graphs::Axioms;
+use palisade_verify::check_repaired_text;
+
+/// What a change of a place costs, whatever it is: so many times what the weakest ordering costs. As few places as possible are changed, and then as little as possible.
+const PLACE: usize = 1000;
+
+/// What came of the search for changes.
+#[derive(Debug)]
+pub struct LanguageRepaired {
+    /// Whether the program can be repaired, and how.
+    pub repair: LanguageRepair,
+    /// Measures of which every robust form has one.
+    pub rows: Vec<LanguageRow>,
+    /// The repaired text, or why there is none; nothing when no measure is taken.
+    pub text: Option<Result<RepairedText, NoText>>,
+    /// The certificate of the repaired text, or of the program where nothing is changed.
+    pub certificate: Option<StaleCertificate>,
+    /// What the claims rest on, and what `verify` makes of it.
+    pub shown: Option<Shown>,
+    /// How many forms of the program were checked.
+    pub searches: usize,
+    /// How many configurations were explored for that.
+    pub configurations: usize,
+}
+
+/// Whether a program can be made robust against a language.
+#[derive(Debug)]
+pub enum LanguageRepair {
+    /// It can, by these measures; by none, when it is robust.
+    Valid(Vec<LanguageChange>),
+    /// Nothing that is permitted stops the violation of this row, which has no measures.
+    Impossible(Box<LanguageRow>),
+    /// It was not found out.
+    Unknown(StopReason),
+}
+
+/// A measure taken.
+#[derive(Debug)]
+pub struct LanguageChange {
+    /// The measure.
+    pub measure: Measure,
+    /// What it costs.
+    pub cost: Cost,
+    /// The violation of the program with the others alone, with that form of the program by its language.
+    pub returns: Option<(GraphViolation, Program)>,
+}
+
+impl LanguageRepaired {
+    /// The measures taken.
+    pub fn measures(&self) -> Vec<Measure> {
+        match &self.repair {
+            LanguageRepair::Valid(changes) => changes.iter().map(|change| change.measure).collect(),
+            LanguageRepair::Impossible(_) | LanguageRepair::Unknown(_) => Vec::new(),
+        }
+    }
+
+    /// What the measures taken cost together.
+    pub fn cost(&self) -> Cost {
+        match &self.repair {
+            LanguageRepair::Valid(changes) => changes.iter().map(|change| change.cost.clone()).sum(),
+            LanguageRepair::Impossible(_) | LanguageRepair::Unknown(_) => Cost::zero(),
+        }
+    }
+
+    /// The repaired text, where there is one.
+    pub fn repaired_text(&self) -> Option<&RepairedText> {
+        self.text.as_ref().and_then(|text| text.as_ref().ok())
+    }
+}
+
+/// Repairs a program: finds the measures, takes them in its text, and has evidence for every claim checked.
+///
+/// # Errors
+///
+/// When the input is at fault, or when the evidence is rejected.
+///
+/// # Panics
+///
+/// If the program has no execution graphs ([`not_in_language`](palisade_semantics::graphs::not_in_language)).
+pub fn repair_language(
+    program: &Program,
+    axioms: Axioms,
+    options: &FenceOptions,
+    wanted: &RepairOptions<'_>,
+    checks: &dyn Checks,
+) -> Result<LanguageRepaired, RepairError> {
+    for pattern in options.only.iter().chain(&options.never) {
+        pattern.check(program).map_err(FenceError::Pattern)?;
+    }
+    let limits = options.limits.clone();
+    let check = StaleOptions { axioms, values: options.values, certifies: true, limits };
+    let mut search = Search::new(program, offer(program, axioms, options), &check);
+    let checker = Checker { limits: &options.limits, checks };
+    let (cheapest, certificate) = match search.rounds()? {
+        End::Robust(cheapest, certificate) => (cheapest.set, certificate),
+        End::Impossible(row) => {
+            let (mut evidence, _) = search.evidence();
+            evidence.rows.push(Row { measures: Vec::new(), witness: RowWitness::Graph(row.violation.witness()) });
+            let shown = Shown::of(program, evidence, &[], true, search.searches, checker)?;
+            return Ok(told(search, LanguageRepair::Impossible(row), Some(shown)));
+        }
+        End::Unknown(reason) => return Ok(told(search, LanguageRepair::Unknown(reason), None)),
+    };
+    let taken = search.named(&cheapest);
+    let (mut evidence, positions) = search.evidence();
+    let is_bound = search.add_bound(&mut evidence, &positions, &cheapest);
+    let set = search.offered.positions(&taken);
+    let text = (!taken.is_empty()).then(|| {
+        let changes = joined(&taken);
+        RepairedText::new(program, wanted.language, &changes, &wanted.path)
+    });
+    let mut own = Some(certificate.clone());
+    let mut valid = ValidSet { set, repaired: None, proof: ValidProof::Language(certificate) };
+    let mut texts = Vec::new();
+    if let Some(text) = &text {
+        // The certificate is about labels by number, which the text has in its own order.
+        own = match text {
+            Ok(text) => {
+                search.searches += 1;
+                let (answer, configurations) = decide_stale(&text.program, &check)?;
+                search.configurations += configurations;
+                if let StaleAnswer::Robust(certificate) = answer { certificate } else { None }
+            }
+            Err(_) => None,
+        };
+        if let (Ok(text), Some(certificate)) = (text, &own)
+            && check_repaired_text(program, &evidence, &valid.set, &text.program).is_ok()
+        {
+            valid.repaired = Some(wanted.input(&text.program));
+            valid.proof = ValidProof::Language(certificate.clone());
+            texts.push(Some(text.program.clone()));
+        }
+    }
+    evidence.valid.push(valid);
+    let shown = Shown::of(program, evidence, &texts, is_bound, search.searches, checker)?;
+    let change = |(measure, cost): (Measure, Cost)| {
+        let others = search.set_of(taken.iter().copied().filter(|other| *other != measure));
+        let returns = search.row_against(&others).and_then(|row| search.violation_in(row, &others));
+        LanguageChange { measure, cost, returns }
+    };
+    let changes = taken.iter().copied().zip(search.costs(&cheapest)).map(change).collect();
+    let certificate = own.filter(|_| shown.facts.is_some());
+    Ok(LanguageRepaired { text, certificate, ..told(search, LanguageRepair::Valid(changes), Some(shown)) })
+}
+
+fn told(search: Search<'_>, repair: LanguageRepair, shown: Option<Shown>) -> LanguageRepaired {
+    let Search { rows, searches, configurations, .. } = search;
+    LanguageRepaired { repair, rows, text: None, certificate: None, shown, searches, configurations }
+}
+
+/// What is on offer: orderings stronger than those of the text, and fences where something accesses memory.
+fn offer(program: &Program, axioms: Axioms, options: &FenceOptions) -> Vec<(Measure, Cost)> {
+    let sites = Sites::of(program);
+    let mut offer = Vec::new();
+    if axioms == Axioms::C11 {
+        for place in Choosable::all(program, &sites) {
+            let stronger = place.choices.iter().copied();
+            let stronger = stronger.filter(|other| *other != place.stated && other.is_at_least(place.stated));
+            let own = stronger.map(|ordering| (place.measure(ordering), Cost::of_count(PLACE + place.units(ordering))));
+            offer.extend(own.filter(|(measure, _)| options.permits(program, &sites, *measure)));
+        }
+    }
+    let cost = Cost::of_count(PLACE + Choosable::FENCE);
+    let fences = permitted(program, options).into_iter().filter(|measure| {
+        let by_label = |label| {
+            let thread = program.thread(measure.thread());
+            thread.instructions.iter().any(|own| own.source == label && own.action.address().is_some())
+        };
+        matches!(measure, Measure::Fence { label, .. } if by_label(*label))
+    });
+    offer.extend(fences.map(|fence| (fence, cost.clone())));
+    offer
+}
+
+/// Measures of which none is about the same access as another one.
+fn joined(taken: &[Measure]) -> Vec<Measure> {
+    let mut all: Vec<Measure> = Vec::new();
+    for measure in taken {
+        let Measure::Ordered { thread, access, failing, ordering } = *measure else {
+            all.push(*measure);
+            continue;
+        };
+        let same = all.iter_mut().find_map(|other| match other {
+            Measure::Ordered { thread: own, access: other, failing: fails, ordering }
+                if (*own, *other, *fails) == (thread, access, failing) =>
+            {
+                Some(ordering)
+            }
+            _ => None,
+        });
+        match same {
+            Some(own) => *own = own.join(ordering),
+            None => all.push(*measure),
+        }
+    }
+    all
+}

@@ -1,0 +1,113 @@
+//! `palisade fences --model c11`: the fewest and weakest changes of orderings, and fences, that make a program robust against a language.
+
+use super::arguments::FencesArguments;
+use super::checks::{Guarded, alarm};
+use super::repaired::{Proofs, no_text, write_back, write_proofs};
+use super::robustness::refused;
+use crate::cli::output::{print_document, print_text, remark};
+use crate::cli::outputs::OutputOptions;
+use crate::cli::words::Ask;
+use crate::cli::{Exit, Loaded, SharedOptions};
+use crate::evidence::Evidence;
+use crate::fences::{LanguageRepair, LanguageRepaired, RepairError, repair_language};
+use crate::limits::Limits;
+use crate::questions::LanguageRobustness;
+use crate::report::documents::FencesDocument;
+use crate::report::findings::Answer;
+use crate::report::language_fences as report;
+use crate::semantics::graphs::Axioms;
+use crate::syntax::InputError;
+use std::time::Instant;
+
+/// Answers `palisade fences` for robustness against a language: the exit status. Nothing is written for `--sarif`.
+pub(super) fn answer(
+    arguments: &FencesArguments,
+    axioms: Axioms,
+    shared: &SharedOptions,
+    loaded: &Loaded,
+    limits: &Limits,
+) -> Result<(Exit, Option<Answer>), InputError> {
+    let begin = Instant::now();
+    let program = &loaded.program;
+    check_options(arguments, &program.source.name)?;
+    if let Some(objection) = LanguageRobustness::objection(&loaded.about(), axioms) {
+        return Err(InputError::from((program.source.clone(), vec![objection])));
+    }
+    let (options, wanted) = (arguments.fence_options(loaded, limits)?, arguments.repair_options(loaded));
+    let found = match repair_language(program, axioms, &options, &wanted, &Guarded { file: &arguments.file }) {
+        Ok(found) => found,
+        Err(RepairError::Fences(error)) => return Err(refused(&error, loaded)),
+        Err(error @ (RepairError::Rejected(_) | RepairError::Broken(_))) => {
+            remark(alarm(&arguments.file, &error.to_string()));
+            return Ok((Exit::Rejected, None));
+        }
+    };
+    let no_text = no_text(arguments, found.text.as_ref())?;
+    let certificates = match &arguments.certificate {
+        Some(folder) => write_proofs(folder, arguments, loaded, proofs(loaded, &found))?,
+        None => Vec::new(),
+    };
+    let written = write_back(arguments, loaded, found.repaired_text(), found.certificate.is_some())?;
+    let context = loaded.context(&arguments.file, begin, &certificates);
+    let result = report::Result { found: &found, axioms, no_diff: no_text.as_deref(), written };
+    if shared.json {
+        print_document(&FencesDocument::for_language(&result, &context));
+    } else if arguments.diff && matches!(found.repair, LanguageRepair::Valid(..)) {
+        print_text(result.diff());
+    } else {
+        print_text(report::text(&result, &context, shared.verbose));
+    }
+    let exit = match &found.repair {
+        // Asked to write, and not sure enough to.
+        LanguageRepair::Valid(measures) if arguments.apply && !measures.is_empty() && written.is_none() => {
+            Exit::Unknown
+        }
+        LanguageRepair::Valid(_) => Exit::Holds,
+        LanguageRepair::Impossible(_) => Exit::Fails,
+        LanguageRepair::Unknown(_) => Exit::Unknown,
+    };
+    Ok((exit, None))
+}
+
+/// The evidence for a repair.
+fn proofs<'a>(loaded: &Loaded, found: &'a LanguageRepaired) -> Proofs<'a> {
+    let mut proofs = Proofs::default();
+    match (&found.text, &found.certificate) {
+        (Some(Ok(text)), Some(certificate)) => {
+            let subject = loaded.subject_of(&text.program);
+            proofs.text = Some((text, Evidence::LanguageRobust(subject, certificate.clone())));
+        }
+        (None, Some(certificate)) => {
+            proofs.unchanged = Some(Evidence::LanguageRobust(loaded.subject(), certificate.clone()));
+        }
+        _ => {}
+    }
+    let is_changed = found.text.is_some() || !matches!(found.repair, LanguageRepair::Valid(_));
+    proofs.repairs.extend(found.shown.as_ref().filter(|_| is_changed).map(|shown| ("repair", &shown.evidence)));
+    proofs
+}
+
+/// Refuses what is not for languages.
+fn check_options(arguments: &FencesArguments, name: &str) -> Result<(), InputError> {
+    let FencesArguments { redundant, all, nets, no_slice, .. } = *arguments;
+    let is_other = redundant
+        || all
+        || nets
+        || no_slice
+        || arguments.ask != Ask::Robustness
+        || arguments.objective.is_some()
+        || arguments.method.is_some()
+        || arguments.bound.is_some()
+        || arguments.with.is_some()
+        || arguments.has_costs()
+        || OutputOptions::from(&arguments.sarif).are_any();
+    if !is_other {
+        return Ok(());
+    }
+    let message =
+        "against a language, `palisade fences` finds the fewest places to change, and then the weakest changes";
+    let help = "besides FILE, `--only`, `--never`, `--diff`, `--apply`, `--certificate` and `--values` go with it; \
+                `palisade orderings` says which orderings can be weaker"
+        .to_owned();
+    Err(InputError::file(name, message).with_help_if(Some(help)))
+}

@@ -1,0 +1,213 @@
+//! `palisade orderings`: the weakest orderings that keep a program robust against C11, one by one and together.
+
+use super::answers::Asking;
+use super::evidence_files::{unwritten, write_document};
+use super::fences::{Guarded, alarm, path_in, replace};
+use super::files::write_file;
+use super::folder::create_folder;
+use super::output::{print_document, print_text, remark};
+use super::{Exit, Loaded, ProgramOptions, SharedOptions, print_input_error};
+use crate::evidence::Evidence;
+use crate::fences::{FenceError, Orderings, OrderingsOptions, OrderingsShown, RepairError, orderings};
+use crate::limits::Limits;
+use crate::program::NoText;
+use crate::questions::{LanguageRobustness, Properties, PropertyOptions};
+use crate::report::account::{Account, Standing};
+use crate::report::context::fault_error;
+use crate::report::documents::OrderingsDocument;
+use crate::report::orderings::{self as report, StatedProperty};
+use crate::robustness::StaleOptions;
+use crate::semantics::Model;
+use crate::semantics::graphs::Axioms;
+use crate::syntax::InputError;
+use clap::Args;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Options of `palisade orderings`.
+#[derive(Clone, Debug, Args)]
+pub(super) struct OrderingsArguments {
+    /// The program; `-` is standard input.
+    #[arg(value_name = "FILE", help_heading = "Input")]
+    file: String,
+    #[command(flatten)]
+    program: ProgramOptions,
+    /// Show each violation that a weaker ordering leads to in full.
+    #[arg(long, help_heading = "Output")]
+    graphs: bool,
+    /// Print nothing but the unified diff to the text with the weakest orderings.
+    #[arg(long, help_heading = "Output")]
+    diff: bool,
+    /// Write the text with the weakest orderings into the file, once it has been checked.
+    #[arg(long, help_heading = "Output")]
+    apply: bool,
+    /// Write the evidence for every claim into this folder, for `palisade verify`, and beside it the text with the weakest orderings; with
+    /// `--apply`, the text as it was.
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    certificate: Option<PathBuf>,
+    /// Distinct values of a register or address admitted in a program without a domain.
+    #[arg(long, value_name = "N", default_value_t = crate::robustness::DEFAULT_VALUES, help_heading = "Search")]
+    values: usize,
+}
+
+/// Runs `palisade orderings`.
+pub(super) fn run(arguments: &OrderingsArguments, shared: &SharedOptions) -> Exit {
+    let limits = shared.limits();
+    let answered = arguments.program.read_any_within(&arguments.file, &limits).and_then(|loaded| {
+        loaded.print_warnings(shared);
+        answer(arguments, shared, &loaded, &limits)
+    });
+    answered.unwrap_or_else(|error| print_input_error(&error, shared))
+}
+
+fn answer(
+    arguments: &OrderingsArguments,
+    shared: &SharedOptions,
+    loaded: &Loaded,
+    limits: &Limits,
+) -> Result<Exit, InputError> {
+    let (begin, program) = (Instant::now(), &loaded.program);
+    if arguments.apply && arguments.file == "-" {
+        return Err(InputError::file("<stdin>", "standard input cannot be written back; leave `--apply` out"));
+    }
+    if let Some(objection) = LanguageRobustness::objection(&loaded.about(), Axioms::C11) {
+        return Err(InputError::from((program.source.clone(), vec![objection])));
+    }
+    let path = match &arguments.certificate {
+        Some(folder) if !arguments.apply => {
+            path_in(folder, &arguments.file, "weakest", loaded.format).display().to_string()
+        }
+        _ => program.source.name.clone(),
+    };
+    let is_text_wanted = arguments.diff || arguments.apply || arguments.certificate.is_some();
+    let options = OrderingsOptions {
+        check: StaleOptions { axioms: Axioms::C11, values: arguments.values, certifies: true, limits: limits.clone() },
+        text: is_text_wanted.then_some((&loaded.format, path)),
+    };
+    let found = match orderings(program, &options, &Guarded { file: &arguments.file }) {
+        Ok(found) => found,
+        Err(RepairError::Fences(FenceError::Fault(fault))) => return Err(fault_error(program, &fault)),
+        Err(error) => {
+            remark(alarm(&arguments.file, &error.to_string()));
+            return Ok(Exit::Rejected);
+        }
+    };
+    let no_diff = no_text(arguments, &found)?;
+    let mut certificates = match &arguments.certificate {
+        Some(folder) => write_proofs(folder, arguments, loaded, &found)?,
+        None => Vec::new(),
+    };
+    let properties = properties(arguments, shared, loaded, &mut certificates)?;
+    let holds = properties.iter().all(|property| property.holds == Some(true));
+    let is_violated = properties.iter().any(|property| property.holds == Some(false));
+    let written = write_back(arguments, loaded, &found)?;
+    let context = loaded.context(&arguments.file, begin, &certificates);
+    let graphs = arguments.graphs;
+    let result =
+        report::Result { found: &found, properties: &properties, graphs, no_diff: no_diff.as_deref(), written };
+    if shared.json {
+        print_document(&OrderingsDocument::new(&result, &context));
+    } else if arguments.diff && matches!(found.orderings, Orderings::Weakest(_)) {
+        print_text(result.diff());
+    } else {
+        print_text(report::text(&result, &context, shared.verbose));
+    }
+    Ok(match &found.orderings {
+        Orderings::NotRobust(_) => Exit::Fails,
+        Orderings::Weakest(_) if is_violated => Exit::Fails,
+        // Asked to write, and not sure enough to.
+        Orderings::Weakest(_) if arguments.apply && found.text.is_some() && written.is_none() => Exit::Unknown,
+        Orderings::Weakest(_) if holds => Exit::Holds,
+        Orderings::Weakest(_) | Orderings::Unknown(_) => Exit::Unknown,
+    })
+}
+
+/// Why there is no text with the weakest orderings, where there is an answer without that.
+fn no_text(arguments: &OrderingsArguments, found: &OrderingsShown) -> Result<Option<String>, InputError> {
+    match &found.text {
+        Some(Err(NoText::Refused { source, errors })) => Err(InputError::from((source.clone(), errors.clone()))),
+        Some(Err(NoText::Edit(error))) if arguments.apply || arguments.diff => {
+            Err(InputError::file(arguments.file.as_str(), error.clone()))
+        }
+        Some(Err(NoText::Edit(error))) => Ok(Some(error.clone())),
+        _ => Ok(None),
+    }
+}
+
+/// What interleavings say of the properties that the program states: orderings change nothing of that.
+fn properties(
+    arguments: &OrderingsArguments,
+    shared: &SharedOptions,
+    loaded: &Loaded,
+    certificates: &mut Vec<String>,
+) -> Result<Vec<StatedProperty>, InputError> {
+    let options =
+        PropertyOptions { values: arguments.values, language: Some(Axioms::C11), ..PropertyOptions::new(Model::Sc) };
+    let question = Properties::new(loaded.about(), options)?;
+    if question.are_none() {
+        return Ok(Vec::new());
+    }
+    let asking = Asking::new(&arguments.file, true, arguments.certificate.as_deref(), shared);
+    let answered = asking.ask(question);
+    if let Some((_, refusal)) = answered.asked().fault() {
+        return Err(refusal);
+    }
+    // The evidence is about the text as it was read.
+    if !arguments.apply {
+        certificates.extend(answered.write(&asking)?);
+    }
+    let told = |account: &Account<'_>| StatedProperty {
+        about: account.about.clone(),
+        heading: account.heading,
+        holds: match account.standing() {
+            Standing::Holds => Some(true),
+            Standing::Violated => Some(false),
+            Standing::Unknown => None,
+        },
+        phrase: account.phrase.clone(),
+    };
+    Ok(answered.accounts().iter().map(told).collect())
+}
+
+/// Writes the evidence, and beside it the text that it is about; the paths.
+fn write_proofs(
+    folder: &Path,
+    arguments: &OrderingsArguments,
+    loaded: &Loaded,
+    found: &OrderingsShown,
+) -> Result<Vec<String>, InputError> {
+    let refused = |error: std::io::Error| unwritten(folder, &error);
+    create_folder(folder).map_err(refused)?;
+    let (mut before, mut written) = (loaded.subject(), Vec::new());
+    if let (Some(Ok(text)), Some(certificate)) = (&found.text, &found.certificate) {
+        if arguments.apply {
+            let path = path_in(folder, &arguments.file, "before", loaded.format);
+            write_file(&path, &loaded.program.source.text).map_err(refused)?;
+            before.input.path = path.display().to_string();
+        } else {
+            write_file(&text.program.source.name, text.text()).map_err(refused)?;
+        }
+        let evidence = Evidence::LanguageRobust(loaded.subject_of(&text.program), certificate.clone());
+        written.push(write_document(folder, &text.program.source.name, "c11-robust", &evidence));
+    } else if let Some(certificate) = &found.certificate {
+        let evidence = Evidence::LanguageRobust(loaded.subject(), certificate.clone());
+        written.push(write_document(folder, &arguments.file, "c11-robust", &evidence));
+    }
+    if let Some(shown) = &found.shown {
+        let evidence = Evidence::Repair(before, shown.evidence.clone());
+        written.push(write_document(folder, &arguments.file, "orderings", &evidence));
+    }
+    written.into_iter().map(|path| path.map(|path| path.display().to_string()).map_err(refused)).collect()
+}
+
+/// With `--apply`, writes the text with the weakest orderings in the place of the old one, where it is shown robust; where it was written.
+fn write_back<'a>(
+    arguments: &'a OrderingsArguments,
+    loaded: &Loaded,
+    found: &OrderingsShown,
+) -> Result<Option<&'a str>, InputError> {
+    let (Some(Ok(text)), Some(_), true) = (&found.text, &found.certificate, arguments.apply) else { return Ok(None) };
+    replace(Path::new(&arguments.file), &loaded.program.source.text, text.text())
+        .map_err(|error| InputError::file(arguments.file.as_str(), format!("cannot be written: {error}")))?;
+    Ok(Some(&arguments.file))
+}

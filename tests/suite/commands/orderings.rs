@@ -1,0 +1,233 @@
+//! `palisade orderings` and `palisade fences --model c11`: what is said, written and shown by evidence.
+
+use crate::documents;
+use std::path::Path;
+use std::process::Command;
+
+/// A ring in which everything is as strong as may be.
+const STRONG: &str = "program Strong
+address ready
+plain data
+
+thread sender {
+  data = 1;
+  store(ready, 1, seq_cst);
+  fence(seq_cst);
+}
+
+thread receiver [*] {
+  await load(ready, seq_cst) == 1;
+  let seen = data;
+  ensure seen == 1;
+}
+";
+
+/// Store buffering with relaxed accesses; the copies have one text.
+const STORE_BUFFERING: &str = "program StoreBuffering
+address wants[2]
+
+thread worker [2] {
+  let other = 1 - self;
+  store(wants[self], 1, relaxed);
+  let seen = load(wants[other], relaxed);
+}
+";
+
+/// Message passing in which nothing is ordered.
+const RELAXED: &str = "program Relaxed
+address ready
+plain data
+
+thread sender {
+  data = 1;
+  store(ready, 1, relaxed);
+}
+
+thread receiver [*] {
+  await load(ready, relaxed) == 1;
+  let seen = data;
+}
+";
+
+/// A fence or the orderings of both accesses will do: which is kept, the other need not be.
+const EITHER: &str = "program Either
+address x, ready
+
+thread sender {
+  store(x, 1, relaxed);
+  fence(release);
+  store(ready, 1, release);
+}
+
+thread receiver {
+  await load(ready, acquire) == 1;
+  let seen = load(x, relaxed);
+}
+";
+
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let x86 = "program X\naddress x\nthread t { x = 1; }\n";
+    for (name, text) in [
+        ("strong.pal", STRONG),
+        ("sb.pal", STORE_BUFFERING),
+        ("relaxed.pal", RELAXED),
+        ("either.pal", EITHER),
+        ("x86.pal", x86),
+    ] {
+        std::fs::write(folder.path().join(name), text).expect("it is written");
+    }
+    folder
+}
+
+/// The exit status, standard output and standard error.
+fn said(folder: &Path, line: &str) -> (i32, String, String) {
+    let command = &mut Command::new(env!("CARGO_BIN_EXE_palisade"));
+    let output = command.args(line.split(' ')).current_dir(folder).output().expect("it runs");
+    let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+    (output.status.code().expect("it ends"), text(output.stdout), text(output.stderr))
+}
+
+/// All evidence of a folder is accepted; what `verify` says of it.
+fn verified(folder: &Path, evidence: &str) -> String {
+    let files = std::fs::read_dir(folder.join(evidence)).expect("a folder");
+    let mut files: Vec<String> = files
+        .map(|file| file.expect("a file").path())
+        .filter(|path| path.extension().is_some_and(|end| end == "json"))
+        .map(|path| path.strip_prefix(folder).expect("it is in the folder").display().to_string())
+        .collect();
+    files.sort();
+    let (status, out, err) = said(folder, &format!("verify {}", files.join(" ")));
+    assert_eq!(status, 0, "{out}{err}");
+    out
+}
+
+#[test]
+fn what_is_too_strong_is_weakened() {
+    let folder = folder();
+    let (status, out, err) = said(folder.path(), "orderings strong.pal");
+    assert_eq!(status, 0, "{out}{err}");
+    for words in [
+        "strong.pal: robust against C11, and 3 of its 3 orderings can be weaker",
+        "   7  seq_cst   release  release   store(ready, 1, seq_cst)",
+        "   8  seq_cst   none     none      fence(seq_cst)",
+        "  12  seq_cst   acquire  acquire   load(ready, seq_cst)",
+        "line 7, relaxed: sender L6 (line 6) and receiver L13 (line 13) access data without an order: a race",
+        "proved",
+        "evidence verified",
+    ] {
+        assert!(out.contains(words), "{words}: {out}");
+    }
+    // Its violations in full, as text and as a document.
+    let (_, out, _) = said(folder.path(), "orderings --graphs strong.pal");
+    assert_eq!(out.matches("edges between threads").count(), 2, "{out}");
+    let (_, out, _) = said(folder.path(), "orderings --json strong.pal");
+    let document = documents::read(out.as_bytes());
+    assert_eq!(document["verdict"], "robust");
+    assert_eq!(document["optimal"], true);
+    let together: Vec<&str> = document["places"]
+        .as_array()
+        .expect("places")
+        .iter()
+        .map(|place| place["together"].as_str().expect("an ordering"))
+        .collect();
+    assert_eq!(together, ["release", "none", "acquire"]);
+    // The text is changed, and nothing is left to weaken in it.
+    let (status, out, err) = said(folder.path(), "orderings --apply --certificate evidence strong.pal");
+    assert_eq!(status, 0, "{out}{err}");
+    let text = std::fs::read_to_string(folder.path().join("strong.pal")).expect("it is there");
+    assert!(text.contains("  store(ready, 1, release);\n}") && text.contains("load(ready, acquire)"), "{text}");
+    let out = verified(folder.path(), "evidence");
+    assert!(out.contains("is robust against C11 with the set of measures given, and with none cheaper"), "{out}");
+    let (status, out, _) = said(folder.path(), "orderings strong.pal");
+    assert_eq!(status, 0);
+    assert!(out.contains("none of its 2 orderings can be weaker"), "{out}");
+}
+
+#[test]
+fn what_can_be_weaker_alone_need_not_be_together() {
+    let folder = folder();
+    let (status, out, _) = said(folder.path(), "orderings --json either.pal");
+    assert_eq!(status, 0, "{out}");
+    let document = documents::read(out.as_bytes());
+    let words = |place: usize, what: &str| document["places"][place][what].clone();
+    assert_eq!((words(0, "alone"), words(0, "together")), (serde_json::json!(["none"]), "none".into()));
+    assert_eq!((words(1, "alone"), words(1, "together")), (serde_json::json!(["relaxed"]), "release".into()));
+    let needed = &document["places"][1]["needed"][0];
+    assert_eq!((&needed["ordering"], &needed["shown"]), (&"relaxed".into(), &true.into()));
+    let (_, out, _) = said(folder.path(), "orderings either.pal");
+    assert!(out.contains("line 7, relaxed, besides the others: "), "{out}");
+}
+
+#[test]
+fn what_is_not_robust_has_no_weaker_orderings() {
+    let folder = folder();
+    let (status, out, _) = said(folder.path(), "orderings --certificate evidence sb.pal");
+    assert_eq!(status, 1, "{out}");
+    assert!(out.contains("not robust against C11 with its own orderings") && out.contains("violation: "), "{out}");
+    let out = verified(folder.path(), "evidence");
+    assert!(out.contains("cannot be made robust against C11 by the measures on offer"), "{out}");
+    let (status, _, err) = said(folder.path(), "orderings x86.pal");
+    assert_eq!(status, 2);
+    assert!(err.contains("states no orderings"), "{err}");
+}
+
+#[test]
+fn orderings_and_fences_repair_a_program() {
+    let folder = folder();
+    let (status, out, err) = said(folder.path(), "fences --model c11 --certificate evidence relaxed.pal");
+    assert_eq!(status, 0, "{out}{err}");
+    for words in [
+        "relaxed.pal: 2 changes for robustness against C11, no fewer and none weaker",
+        "release at sender",
+        "acquire at receiver",
+        "without it sender L6 (line 6) and receiver L12 (line 12) access data without an order: a race",
+        "-  store(ready, 1, relaxed);",
+        "+  store(ready, 1, release);",
+        "evidence verified",
+    ] {
+        assert!(out.contains(words), "{words}: {out}");
+    }
+    let out = verified(folder.path(), "evidence");
+    assert!(out.contains("is robust against C11 with the set of measures given, and with none cheaper"), "{out}");
+    // One fence in a text of which there are two copies; orderings would be two.
+    let (status, out, err) = said(folder.path(), "fences --model c11 --apply sb.pal");
+    assert_eq!(status, 0, "{out}{err}");
+    assert!(out.contains("1 change for robustness against C11") && out.contains("fence(seq_cst) before"), "{out}");
+    let (status, out, _) = said(folder.path(), "check --model c11 sb.pal");
+    assert_eq!(status, 0, "{out}");
+    let (status, out, _) = said(folder.path(), "fences --model c11 --json sb.pal");
+    assert_eq!((status, &documents::read(out.as_bytes())["verdict"]), (0, &"robust".into()));
+    // Where nothing may be changed there is no repair.
+    let (status, out, _) = said(folder.path(), "fences --model c11 --only sender.nowhere relaxed.pal");
+    assert_eq!(status, 2, "{out}");
+    let (status, out, _) = said(folder.path(), "fences --model c11 --only sender.* relaxed.pal");
+    assert_eq!(status, 1, "{out}");
+    assert!(out.contains("nothing that is permitted makes it robust against C11"), "{out}");
+    let (status, _, err) = said(folder.path(), "fences --model c11 --redundant relaxed.pal");
+    assert_eq!(status, 2);
+    assert!(err.contains("`palisade orderings` says which orderings can be weaker"), "{err}");
+}
+
+/// A graph as a litmus test in C is one that the language admits, and the test read again is no more robust.
+#[test]
+fn violations_are_litmus_tests_in_c() {
+    let folder = folder();
+    for (file, words) in [
+        ("sb.pal", "int r0 = atomic_load_explicit(wants_1, memory_order_relaxed);"),
+        ("relaxed.pal", "  *data = 1;\n  atomic_store_explicit(ready, 1, memory_order_relaxed);"),
+    ] {
+        let (status, out, err) = said(folder.path(), &format!("witness --model c11 --litmus -o test.litmus {file}"));
+        assert_eq!(status, 1, "{out}{err}");
+        let text = std::fs::read_to_string(folder.path().join("test.litmus")).expect("it is written");
+        assert!(text.contains(words) && text.contains("\nexists ("), "{text}");
+        let (status, out, err) = said(folder.path(), "check --model c11 --ask robustness test.litmus");
+        assert_eq!(status, 1, "{out}{err}\n{text}");
+    }
+    let (status, out, _) = said(folder.path(), "witness --model c11 sb.pal");
+    assert_eq!(status, 1);
+    assert!(out.contains("cycle that no interleaving has"), "{out}");
+    let (status, _, err) = said(folder.path(), "witness --model c11 --svg sb.pal");
+    assert_eq!(status, 2);
+    assert!(err.contains("execution graphs are shown as tables and as litmus tests in C"), "{err}");
+}

@@ -35,12 +35,6 @@ impl Ask {
     }
 }
 
-/// What reads `--model`: the memory models by their words.
-pub(super) fn memory_models() -> impl TypedValueParser<Value = Model> {
-    let listed = MODELS.map(|(_, _, word, what)| PossibleValue::new(word).help(what));
-    PossibleValuesParser::new(listed).map(|word| model_of(&word).expect("one of the words"))
-}
-
 /// What robustness is asked against: a memory model of machines, or a language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Against {

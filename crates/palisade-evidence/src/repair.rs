@@ -4,8 +4,7 @@
 use super::subject::InputFile;
 use super::{
     FreeCertificate, GraphWitness, PropertyEvidence, PropertyWitness, RobustCertificate, StaleCertificate,
-    StuckWitness, TaskCertificate, TaskWitness,
-    Witness,
+    StuckWitness, TaskCertificate, TaskWitness, Witness,
 };
 use palisade_model::net::Count;
 use palisade_model::program::Measure;

@@ -39,7 +39,7 @@ impl<'a> Result<'a> {
     /// The memory model.
     pub fn model(&self) -> Model {
         match &self.found.claim {
-            RepairClaim::Robust => Model::Tso,
+            RepairClaim::Robust | RepairClaim::Language(_) => Model::Tso,
             RepairClaim::Properties { model, .. } | RepairClaim::Hangs { model } => *model,
         }
     }

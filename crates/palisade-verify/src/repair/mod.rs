@@ -67,7 +67,7 @@ pub fn check_repair(
         reject!(Form, "properties are shown of programs of threads alone");
     }
     match &evidence.claim {
-        RepairClaim::Robust => {}
+        RepairClaim::Robust | RepairClaim::Language(_) => {}
         RepairClaim::Properties { targets, .. } => check_goal(&watched(program.clone())?, question, targets)?,
         RepairClaim::Hangs { .. } => check_only_fences(evidence)?,
     }

@@ -16,12 +16,10 @@ mod fences;
 mod fmt;
 mod header;
 mod jobs;
-mod language_fences;
 mod listing;
 #[cfg(feature = "plots")]
 mod methods;
 mod net;
-mod orderings;
 mod program;
 mod races;
 mod remedies;
@@ -45,7 +43,8 @@ pub use error::{ErrorDocument, Finding};
 pub use event_simulate::EventSimulateDocument;
 pub use fences::{
     EvidenceWord, FencesDocument, FencesVerdictWord, JudgedFence, MeasurePlace, MeasureWord, NeededDocument,
-    PlacedMeasure, ProofDocument, PropertyPlace, PropertyRowDocument, ProvedDocument, RedundancyDocument, RowDocument,
+    PlacedMeasure, ProofDocument, PropertyPlace, PropertyRowDocument, ProvedDocument, PurposeWord, RedundancyDocument,
+    RowDocument,
 };
 pub use fmt::FmtDocument;
 pub use header::{FileHeader, Header, VerdictHeader};
@@ -57,7 +56,6 @@ pub use listing::{CompletionsDocument, ManDocument, SchemaDocument};
 #[cfg(feature = "plots")]
 pub use methods::MethodsDocument;
 pub use net::{NetDocument, NetSize};
-pub use orderings::{NeededOrderingDocument, OrderingPlace, OrderingsDocument, OrderingsVerdict, StatedProperty};
 pub use program::{AttackPlace, CopiesWord, DomainDocument, InstructionPlace, LabelPlace, OutcomeWord, threads};
 pub use races::RaceFencesDocument;
 pub use simulate::{ExecutionDocument, SimulateDocument, StoppedDocument};

@@ -3,6 +3,7 @@
 use super::{kind, names};
 use crate::account::{CheckDocument, EventWitnessDocument};
 use crate::documents::*;
+use crate::orderings::OrderingsDocument;
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Value, json};

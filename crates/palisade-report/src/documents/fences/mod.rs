@@ -161,7 +161,7 @@ pub enum EvidenceWord {
 }
 
 impl EvidenceWord {
-    pub(in crate::documents) const fn of(is_complete: bool) -> Self {
+    pub(crate) const fn of(is_complete: bool) -> Self {
         if is_complete { Self::Accepted } else { Self::Incomplete }
     }
 }
@@ -335,7 +335,7 @@ pub struct FencesStatistics {
 
 impl<'a> FencesDocument<'a> {
     /// A document that says nothing about a program yet but what it is and what its fences are for.
-    pub(super) fn blank(
+    pub(crate) fn blank(
         verdict: FencesVerdictWord,
         purpose: PurposeWord,
         model: ModelWord,

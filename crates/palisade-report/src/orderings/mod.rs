@@ -1,9 +1,15 @@
 //! The result of `palisade orderings` as text.
 
-use super::account::{Shown as Violation, copies_line};
-use super::context::{Context, domain_line};
-use super::counted;
-use super::graph::GraphWords;
+mod document;
+
+pub use document::{
+    NeededOrderingDocument, OrderingPlace, OrderingsDocument, OrderingsVerdict, StatedPropertyDocument,
+};
+
+use crate::account::{Shown as Violation, copies_line};
+use crate::context::{Context, domain_line};
+use crate::counted;
+use crate::graph::GraphWords;
 use palisade_engine::fences::{Needed, OrderedPlace, Orderings, OrderingsShown};
 use palisade_model::program::{Ordering, Program};
 use std::fmt::Write;
@@ -129,12 +135,12 @@ fn headline(found: &OrderingsShown) -> String {
 }
 
 /// An ordering in a word; a relaxed fence is none.
-pub(super) fn word(place: &OrderedPlace, ordering: Ordering) -> &'static str {
+fn word(place: &OrderedPlace, ordering: Ordering) -> &'static str {
     if place.is_fence && ordering == Ordering::Relaxed { "none" } else { ordering.word() }
 }
 
 /// The text of an access, on one line.
-pub(super) fn code(program: &Program, place: &OrderedPlace) -> String {
+fn code(program: &Program, place: &OrderedPlace) -> String {
     let own = program.source.slice(program.thread(place.thread).instruction(place.access).span);
     let own = own.split_whitespace().collect::<Vec<_>>().join(" ");
     let own = own.trim_end_matches(';');
@@ -142,7 +148,7 @@ pub(super) fn code(program: &Program, place: &OrderedPlace) -> String {
 }
 
 /// The line that an access stands on, from 1.
-pub(super) fn line(program: &Program, place: &OrderedPlace) -> usize {
+fn line(program: &Program, place: &OrderedPlace) -> usize {
     program.source.position(program.thread(place.thread).instruction(place.access).span.start).line
 }
 
@@ -175,7 +181,7 @@ fn table(program: &Program, places: &[OrderedPlace]) -> String {
 }
 
 /// Why a place is no weaker than it is together with the others, or where it can be as weak as may be alone.
-pub(super) fn shown(place: &OrderedPlace) -> impl Iterator<Item = &Needed> {
+fn shown(place: &OrderedPlace) -> impl Iterator<Item = &Needed> {
     let alone = place.needed_alone.iter().filter(|needed| place.together.is_at_least(needed.ordering));
     let forbidden: Vec<Ordering> = place.needed_alone.iter().map(|needed| needed.ordering).collect();
     alone.chain(place.needed.iter().filter(move |needed| !forbidden.contains(&needed.ordering)))

@@ -1,9 +1,10 @@
 //! `palisade/fences/1` for robustness against a language.
 
-use super::VerdictWord;
-use super::fences::{EvidenceWord, FencesDocument, FencesVerdictWord, MeasurePlace, PlacedMeasure, PurposeWord};
+use super::Result;
 use crate::context::Context;
-use crate::language_fences::Result;
+use crate::documents::{
+    EvidenceWord, FencesDocument, FencesVerdictWord, MeasurePlace, PlacedMeasure, PurposeWord, VerdictWord,
+};
 use palisade_engine::fences::LanguageRepair;
 
 impl<'a> FencesDocument<'a> {

@@ -1,10 +1,12 @@
 //! The result of `palisade fences` against a language as text.
 
-use super::account::{Shown as Violation, copies_line};
-use super::context::{Context, domain_line, place};
-use super::counted;
-use super::fences::measure_words;
-use super::graph::GraphWords;
+mod document;
+
+use crate::account::{Shown as Violation, copies_line};
+use crate::context::{Context, domain_line, place};
+use crate::counted;
+use crate::fences::measure_words;
+use crate::graph::GraphWords;
 use palisade_engine::fences::{LanguageRepair, LanguageRepaired};
 use palisade_model::program::{Measure, Program};
 use palisade_semantics::graphs::Axioms;
@@ -91,7 +93,7 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
 }
 
 /// What a change is, in words.
-pub(super) fn change(program: &Program, measure: Measure) -> String {
+fn change(program: &Program, measure: Measure) -> String {
     match measure {
         Measure::Ordered { thread, access, failing, ordering } => {
             let fails = if failing { " on failure" } else { "" };

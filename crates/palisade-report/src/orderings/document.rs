@@ -1,12 +1,10 @@
 //! `palisade/orderings/1`: which orderings of a program can be weaker, one by one and together.
 
-use super::fences::EvidenceWord;
-use super::program::threads;
-use super::{CopiesWord, DomainDocument, Finding, VerdictHeader};
+use super::{Result, code, line, word};
 use crate::account::{Shown, ShownDocument};
 use crate::context::Context;
+use crate::documents::{CopiesWord, DomainDocument, EvidenceWord, Finding, VerdictHeader, threads};
 use crate::models::ModelWord;
-use crate::orderings::{self, Result};
 use palisade_engine::fences::{Needed, OrderedPlace, Orderings};
 use palisade_model::limits::peak_resident_bytes;
 use palisade_model::program::{Ordering, Program};
@@ -27,7 +25,7 @@ pub struct OrderingsDocument<'a> {
     /// The domain of values.
     pub domain: DomainDocument,
     /// The properties that the program states, under interleavings: orderings change nothing of them while the program is robust.
-    pub properties: Vec<StatedProperty<'a>>,
+    pub properties: Vec<StatedPropertyDocument<'a>>,
     /// The accesses and fences with orderings that are not the weakest there are.
     pub places: Vec<OrderingPlace<'a>>,
     /// Whether all of `together` cost as little as any orderings of a robust program that are no stronger than the text's.
@@ -72,7 +70,7 @@ pub enum OrderingsVerdict {
 /// A property that the program states.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-pub struct StatedProperty<'a> {
+pub struct StatedPropertyDocument<'a> {
     /// What it is: `ensure`, `fail`, `never`.
     pub kind: &'static str,
     /// Where it stands.
@@ -140,7 +138,7 @@ impl<'a> OrderingsDocument<'a> {
             }
             Orderings::Weakest(_) => None,
         };
-        let properties = result.properties.iter().map(|property| StatedProperty {
+        let properties = result.properties.iter().map(|property| StatedPropertyDocument {
             kind: property.heading,
             place: &property.about,
             holds: property.holds,
@@ -170,7 +168,7 @@ impl<'a> OrderingsDocument<'a> {
 impl<'a> OrderingPlace<'a> {
     fn new(program: &'a Program, place: &'a OrderedPlace) -> Self {
         let thread = program.thread(place.thread);
-        let word = |ordering: &Ordering| orderings::word(place, *ordering);
+        let word = |ordering: &Ordering| word(place, *ordering);
         let needed = |needed: &'a Needed| NeededOrderingDocument {
             ordering: word(&needed.ordering),
             shown: needed.violation.is_admitted,
@@ -179,8 +177,8 @@ impl<'a> OrderingPlace<'a> {
         Self {
             thread: &thread.name,
             label: &thread.label(thread.instruction(place.access).source).name,
-            line: orderings::line(program, place),
-            text: orderings::code(program, place),
+            line: line(program, place),
+            text: code(program, place),
             failing: place.failing,
             ordering: word(&place.stated),
             alone: place.alone.iter().map(word).collect(),

@@ -4,7 +4,7 @@ use crate::documents;
 use std::path::Path;
 use std::process::{Command, Output};
 
-const SUBCOMMANDS: [&str; 17] = [
+const SUBCOMMANDS: [&str; 18] = [
     "bench",
     "check",
     "completions",
@@ -15,6 +15,7 @@ const SUBCOMMANDS: [&str; 17] = [
     "man",
     "merge",
     "net",
+    "orderings",
     "plan",
     "prove",
     "run",

@@ -1,9 +1,10 @@
 //! One harness for each piece of code that Palisade is to read as it is published.
 
 use palisade_harness::{Harness, share};
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::hint::black_box;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Once, OnceLock, RwLock};
 use std::task::{Wake, Waker};
 use std::thread::Thread;
@@ -236,4 +237,39 @@ fn arc_swap() {
 fn arc_swap_without_threads() {
     let value = share(arc_swap::ArcSwap::from_pointee(5u64));
     Harness::new().role("reader", .., || _ = black_box(**value.load())).check();
+}
+
+thread_local! {
+    static COUNT: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Store buffering of what each thread counts for itself.
+#[test]
+fn buffered_beside_own_data() {
+    let (one, other) = (share(AtomicU64::new(0)), share(AtomicU64::new(0)));
+    let role = |stored: &AtomicU64, loaded: &AtomicU64| {
+        COUNT.set(COUNT.get() + 1);
+        stored.store(COUNT.get(), Ordering::Release);
+        black_box(loaded.load(Ordering::Acquire));
+    };
+    Harness::new()
+        .role("left", 1, move || role(one, other))
+        .role("right", 1, move || role(other, one))
+        .warm_threads()
+        .check();
+}
+
+/// What one thread counts, no other one sees.
+#[test]
+fn own_data_is_apart() {
+    let seen = share(AtomicU64::new(0));
+    Harness::new()
+        .role("worker", 2, move || {
+            COUNT.set(COUNT.get() + 1);
+            assert_eq!(COUNT.get(), 2, "the thread has counted once before");
+            seen.store(COUNT.get(), Ordering::Release);
+            black_box(seen.load(Ordering::Acquire));
+        })
+        .warm_threads_by(|| COUNT.set(1))
+        .check();
 }

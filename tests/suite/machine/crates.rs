@@ -18,7 +18,7 @@ enum Expected {
 
 use Expected::{NotRobust, Refused, Robust};
 
-const ROWS: [(&str, Expected); 27] = [
+const ROWS: [(&str, Expected); 29] = [
     ("spin_mutex", Robust),
     ("spin_rwlock", Robust),
     ("spin_ticket_mutex", Robust),
@@ -45,6 +45,8 @@ const ROWS: [(&str, Expected); 27] = [
     ("boxcar", Robust),
     ("parked_thread", Robust),
     ("arc_swap", Robust),
+    ("buffered_beside_own_data", NotRobust),
+    ("own_data_is_apart", Robust),
     ("arc_swap_without_threads", Refused("thread-local storage")),
 ];
 

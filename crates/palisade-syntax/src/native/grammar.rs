@@ -25,11 +25,11 @@ type Extra<'t, 's> = extra::Full<Failure<'s>, SimpleState<&'t [Spanned<'s>]>, ()
 type Rule<'t, 's, T> = Boxed<'t, 't, Input<'t, 's>, T, Extra<'t, 's>>;
 type Here<'t, 'b, 's> = MapExtra<'t, 'b, Input<'t, 's>, Extra<'t, 's>>;
 
-/// So many brackets inside of each other can be read on any stack: a level takes up to ten kilobytes of it.
-const SHALLOW: usize = 32;
+/// So many brackets inside of each other can be read on any stack: a level takes up to ten kilobytes of it, and sixty where nothing is optimised.
+const SHALLOW: usize = 12;
 
 /// The stack on which texts with more are read, in bytes. The lexer lets no more than some two hundred be open at once.
-const DEEP_STACK: usize = 16 << 20;
+const DEEP_STACK: usize = 64 << 20;
 
 /// Parses the tokens of a text.
 pub(crate) fn parse<'s>(tokens: &[Spanned<'s>]) -> Result<RawProgram<'s>, Vec<Failure<'s>>> {
@@ -554,7 +554,7 @@ mod tests {
             format!("program deep\naddress x\nthread t regs r init a begin\n a: r <- {expression}; goto b;\nend\n");
         let braces = format!("program deep\naddress x\nthread t {{ let r = 0; r = {expression}; }}\n");
         [older, braces].into_iter().all(|text| {
-            let reader = std::thread::Builder::new().stack_size(256 << 10);
+            let reader = std::thread::Builder::new().stack_size(1 << 20);
             let read = move || parse(SourceText::new("deep.pal", text), Format::Native).is_ok();
             reader.spawn(read).expect("a thread").join().expect("no overflow")
         })

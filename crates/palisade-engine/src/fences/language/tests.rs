@@ -6,10 +6,12 @@ use crate::fences::repair::WithinLimits;
 use crate::robustness::StaleOptions;
 use palisade_model::limits::Limits;
 use palisade_model::program::{Ordering, Program, Sites};
+use palisade_model::text::SourceText;
 use palisade_semantics::Instance;
 use palisade_semantics::graphs::oracle::{Found, by_events};
 use palisade_semantics::graphs::{Axioms, by_language};
-use palisade_semantics::random::{LanguageShape, language_program};
+use palisade_semantics::random::{LanguageShape, Randomness, language_program};
+use palisade_syntax::{Format, parse};
 use std::collections::BTreeMap;
 
 /// What there is to choose, where that is not too much.
@@ -65,6 +67,19 @@ fn shapes() -> Vec<(&'static str, LanguageShape)> {
     ]
 }
 
+/// A program that passes a message, with orderings that are strong enough or stronger: random ones hardly ever need theirs.
+fn message(seed: u64) -> Program {
+    let mut random = Randomness::new(seed);
+    let before = ["", "fence(release);", "fence(acq_rel);"][random.below(3)];
+    let behind = ["", "fence(acquire);", "fence(acq_rel);"][random.below(3)];
+    let text = format!(
+        "program message\naddress flag\nplain text\nthread a {{ text = 1; {before} store(flag, 1, release); }}\n\
+         thread b {{ if (load(flag, acquire) == 1) {{ {behind} let seen = text; }} }}\n"
+    );
+    let read = parse(SourceText::new("message.pal", text), Format::Native);
+    read.unwrap_or_else(|errors| panic!("{errors:?}")).program
+}
+
 fn is_full() -> bool {
     std::env::var_os("PALISADE_FULL_TESTS").is_some()
 }
@@ -92,62 +107,63 @@ fn answer(program: &Program) -> Option<Vec<OrderedPlace>> {
 #[test]
 fn the_weakest_orderings_are_those_of_exhaustive_search() {
     let (mut weakened, mut kept, mut not_shown) = (0, 0, 0);
-    for (name, shape) in shapes() {
-        for seed in seeds() {
-            let program = language_program(seed, &shape);
-            let Some(places) = places(&program) else { continue };
-            let Some(verdicts) = verdicts(&program, &places, Axioms::C11) else { continue };
-            let stated: Vec<Ordering> = places.iter().map(|place| place.stated).collect();
-            let found = answer(&program);
-            let Some(found) = found else {
-                // Where there are sequentially consistent accesses, robustness need not be found out.
-                assert!(!verdicts[&stated] || name == "sc accesses", "{name}, seed {seed}: robust as it is");
-                continue;
+    let random = shapes()
+        .into_iter()
+        .flat_map(|(name, shape)| seeds().map(move |seed| (name, seed, language_program(seed, &shape))));
+    let messages = (0..12).map(|seed| ("messages", seed, message(seed)));
+    for (name, seed, program) in random.chain(messages) {
+        let Some(places) = places(&program) else { continue };
+        let Some(verdicts) = verdicts(&program, &places, Axioms::C11) else { continue };
+        let stated: Vec<Ordering> = places.iter().map(|place| place.stated).collect();
+        let found = answer(&program);
+        let Some(found) = found else {
+            // Where there are sequentially consistent accesses, robustness need not be found out.
+            assert!(!verdicts[&stated] || name == "sc accesses", "{name}, seed {seed}: robust as it is");
+            continue;
+        };
+        assert!(verdicts[&stated], "{name}, seed {seed}: not robust as it is");
+        let together: Vec<Ordering> = found.iter().map(|place| place.together).collect();
+        assert!(verdicts[&together], "{name}, seed {seed}: {together:?} together");
+        for (number, place) in found.iter().enumerate() {
+            let at = |orderings: &[Ordering], ordering| {
+                let mut changed = orderings.to_vec();
+                changed[number] = ordering;
+                verdicts[&changed]
             };
-            assert!(verdicts[&stated], "{name}, seed {seed}: not robust as it is");
-            let together: Vec<Ordering> = found.iter().map(|place| place.together).collect();
-            assert!(verdicts[&together], "{name}, seed {seed}: {together:?} together");
-            for (number, place) in found.iter().enumerate() {
-                let at = |orderings: &[Ordering], ordering| {
-                    let mut changed = orderings.to_vec();
-                    changed[number] = ordering;
-                    verdicts[&changed]
-                };
-                for ordering in places[number].weaker() {
-                    let is_valid = place.alone.iter().any(|least| ordering.is_at_least(*least));
-                    let is_robust = at(&stated, ordering);
-                    let words = format!("{name}, seed {seed}: {ordering} at {number} alone");
-                    assert!(is_robust || !is_valid, "{words}");
-                    let is_shown = place.needed_alone.iter().all(|needed| needed.violation.is_admitted);
-                    assert!(is_robust == is_valid || !is_shown || !place.open.is_empty(), "{words} is robust");
-                }
-                for needed in place.needed.iter().filter(|needed| needed.violation.is_admitted) {
-                    assert!(!at(&together, needed.ordering), "{name}, seed {seed}: {} at {number}", needed.ordering);
-                }
-                let is_shown = |needed: &super::Needed| needed.violation.is_admitted;
-                not_shown += usize::from(!place.needed.iter().all(is_shown));
-                weakened += usize::from(place.together != place.stated);
-                kept += usize::from(place.together == place.stated);
+            for ordering in places[number].weaker() {
+                let is_valid = place.alone.iter().any(|least| ordering.is_at_least(*least));
+                let is_robust = at(&stated, ordering);
+                let words = format!("{name}, seed {seed}: {ordering} at {number} alone");
+                assert!(is_robust || !is_valid, "{words}");
+                let is_shown = place.needed_alone.iter().all(|needed| needed.violation.is_admitted);
+                assert!(is_robust == is_valid || !is_shown || !place.open.is_empty(), "{words} is robust");
             }
-            // The weakest of all cost no less.
-            if found.iter().all(|place| place.needed.iter().all(|needed| needed.violation.is_admitted)) {
-                let cost = |orderings: &[Ordering]| -> f64 {
-                    places
-                        .iter()
-                        .zip(orderings)
-                        .map(|(place, ordering)| match ordering {
-                            Ordering::Relaxed => 0.0,
-                            ordering => place.cost(*ordering).to_f64(),
-                        })
-                        .sum()
-                };
-                let robust = verdicts.iter().filter(|(_, robust)| **robust).map(|(own, _)| cost(own));
-                let least = robust.fold(f64::INFINITY, f64::min);
-                assert!((cost(&together) - least).abs() < 1e-9, "{name}, seed {seed}: {together:?} costs more");
+            for needed in place.needed.iter().filter(|needed| needed.violation.is_admitted) {
+                assert!(!at(&together, needed.ordering), "{name}, seed {seed}: {} at {number}", needed.ordering);
             }
+            let is_shown = |needed: &super::Needed| needed.violation.is_admitted;
+            not_shown += usize::from(!place.needed.iter().all(is_shown));
+            weakened += usize::from(place.together != place.stated);
+            kept += usize::from(place.together == place.stated);
+        }
+        // The weakest of all cost no less.
+        if found.iter().all(|place| place.needed.iter().all(|needed| needed.violation.is_admitted)) {
+            let cost = |orderings: &[Ordering]| -> f64 {
+                places
+                    .iter()
+                    .zip(orderings)
+                    .map(|(place, ordering)| match ordering {
+                        Ordering::Relaxed => 0.0,
+                        ordering => place.cost(*ordering).to_f64(),
+                    })
+                    .sum()
+            };
+            let robust = verdicts.iter().filter(|(_, robust)| **robust).map(|(own, _)| cost(own));
+            let least = robust.fold(f64::INFINITY, f64::min);
+            assert!((cost(&together) - least).abs() < 1e-9, "{name}, seed {seed}: {together:?} costs more");
         }
     }
-    assert!(weakened > 5 && kept > 1, "{weakened} weakened, {kept} kept, {not_shown} kept without a violation");
+    assert!(weakened > 5 && kept > 5, "{weakened} weakened, {kept} kept, {not_shown} kept without a violation");
 }
 
 /// A form that is at least as strong has no more consistent graphs: for C11, and for the axioms that the search decides.

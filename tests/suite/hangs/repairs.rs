@@ -11,7 +11,7 @@ use palisade::properties::placement::PlacementOptions;
 use palisade::semantics::hang_oracle::{HangEffort, hangs};
 use palisade::semantics::random::Randomness;
 use palisade::semantics::{Instance, Model};
-use palisade::verify::check_repair;
+use palisade::verify::{check_repair, check_repaired_text};
 use rayon::prelude::*;
 use std::path::Path;
 
@@ -170,5 +170,24 @@ fn evidence_that_is_tampered_with_is_rejected() {
     ];
     for (number, forged) in forged.iter().enumerate() {
         assert!(rejects(forged), "forgery {number} is accepted");
+    }
+}
+
+/// A repaired text must say who may wait for ever as the program does: with other marks anything is free of hangs.
+#[test]
+fn a_repaired_text_with_other_marks_is_rejected() {
+    let read = program(FLAGS);
+    let found = repair_hangs(&read, &PlacementOptions::new(Model::Tso));
+    let evidence = offered(&found);
+    let text = found.text.as_ref().expect("a change").as_ref().expect("a text").text().to_owned();
+    let says = |text: &str| {
+        let marked = program(text);
+        check_repaired_text(&read, evidence, &evidence.valid[0].set, &marked).is_ok()
+    };
+    assert!(says(&text), "the text as it is");
+    for (plain, marked) in
+        [("await (kick", "idle await (kick"), ("await (kick", "timed await (kick"), ("thread b", "daemon thread b")]
+    {
+        assert!(text.contains(plain) && !says(&text.replace(plain, marked)), "{marked}");
     }
 }

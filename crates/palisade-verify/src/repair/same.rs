@@ -1,14 +1,15 @@
 //! Checks that a repaired text says the program with a set of measures: the same, but for the names of labels.
 //!
 //! Two threads are walked side by side from where they start. Labels met together correspond; each corresponds to one
-//! only, and corresponding labels have the same actions in the same order,
-//! and where a language is asked about, the same operations. Labels that control does not reach do not
+//! only, and corresponding labels have the same actions in the same order; where a language is asked about, the same
+//! operations; and where it is asked who waits for ever, the same waits. Labels that control does not reach do not
 //! matter.
 
 use crate::CheckFailure;
 use palisade_invariants::reject;
 use palisade_model::program::{
-    BinaryOperator, Expression, Instruction, InstructionId, LabelId, Operation, Program, Register, Thread,
+    BinaryOperator, Expression, Instruction, InstructionId, LabelId, Operation, Patience, Program, Queue, Register,
+    Thread,
 };
 use std::collections::BTreeMap;
 
@@ -22,6 +23,8 @@ pub(super) enum By {
     Actions,
     /// That, and what they do by the language.
     Operations,
+    /// What instructions do on x86, what they wait for, who sleeps and wakes, and who may wait for ever.
+    Waits,
 }
 
 /// Checks that two programs are the same.
@@ -53,6 +56,9 @@ fn check_thread(one: &Thread, other: &Thread, by: By) -> Result<BTreeMap<Instruc
     if one.name != other.name || one.copies != other.copies || registers(one) != registers(other) {
         reject!(Form, "the repaired text has another name, number of copies or registers for thread `{}`", one.name);
     }
+    if by == By::Waits && one.is_daemon != other.is_daemon {
+        reject!(Form, "who may wait for ever is another matter in the repaired text, for thread `{}`", one.name);
+    }
     if started(one) != started(other) {
         reject!(Form, "the repaired text has another guard, parameters or kind for `{}`", one.name);
     }
@@ -71,7 +77,12 @@ fn check_thread(one: &Thread, other: &Thread, by: By) -> Result<BTreeMap<Instruc
         let pairs: Vec<(&InstructionId, &InstructionId)> = instructions.iter().zip(others).collect();
         let is_same = |(id, other_id): &(&InstructionId, &InstructionId)| {
             let (own, others) = (one.instruction(**id), other.instruction(**other_id));
-            own.action == others.action && (by == By::Actions || unplaced(own) == unplaced(others))
+            own.action == others.action
+                && match by {
+                    By::Actions => true,
+                    By::Operations => unplaced(own) == unplaced(others),
+                    By::Waits => waiting(own) == waiting(others),
+                }
         };
         if instructions.len() != others.len() || !pairs.iter().all(is_same) {
             let name = &other.label(other_label).name;
@@ -86,6 +97,11 @@ fn check_thread(one: &Thread, other: &Thread, by: By) -> Result<BTreeMap<Instruc
         }));
     }
     Ok(instructions_there)
+}
+
+/// What an instruction waits for, whether it sleeps or wakes sleepers, and who may wait for ever there.
+fn waiting(instruction: &Instruction) -> (Option<&Expression>, Option<&Queue>, Patience) {
+    (instruction.until(), instruction.queue(), instruction.patience())
 }
 
 /// What an instruction does by the language, but for where it goes.

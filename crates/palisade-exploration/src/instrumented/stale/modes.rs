@@ -101,8 +101,6 @@ pub(super) struct Modes {
     modes: Vec<Vec<Mode>>,
     /// By thread and label.
     futures: Vec<Vec<Future>>,
-    /// By thread and label, what may be accessed from there on.
-    ahead: Vec<Vec<Ahead>>,
     /// By address, where constants name it.
     uses: FxHashMap<Value, Use>,
     /// What accesses with computed addresses do, which may be to any address.
@@ -141,9 +139,7 @@ impl Modes {
         } else if is_seq_cst(true) {
             tracked = tracked.and(Facts::REACHES[1]).and(Facts::FENCED[1]);
         }
-        let ahead = program.threads.iter().map(ahead).collect();
-        let (uses, anywhere) = (FxHashMap::default(), Use::default());
-        let mut all = Self { axioms, modes, futures, ahead, uses, anywhere, tracked };
+        let mut all = Self { axioms, modes, futures, uses: FxHashMap::default(), anywhere: Use::default(), tracked };
         all.note_uses(program);
         all
     }
@@ -188,12 +184,6 @@ impl Modes {
         let mut used = self.uses.get(&address).copied().unwrap_or_default();
         used.add(self.anywhere);
         used
-    }
-
-    /// Whether a thread at a label may still access an address.
-    pub(super) fn may_access(&self, thread: ThreadId, label: LabelId, address: Value) -> bool {
-        let ahead = &self.ahead[thread.index()][label.index()];
-        ahead.anywhere || ahead.addresses.binary_search(&address).is_ok()
     }
 
     /// Forgets what cannot matter of what a thread at a label knows.
@@ -241,48 +231,6 @@ impl Modes {
         addresses.sort_unstable();
         addresses
     }
-}
-
-/// What a thread may still access.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Ahead {
-    /// The addresses that constants name, ascending.
-    addresses: Vec<Value>,
-    /// Whether some address is computed.
-    anywhere: bool,
-}
-
-impl Ahead {
-    /// Adds what may be accessed; whether that is more.
-    fn add(&mut self, addresses: &[Value], anywhere: bool) -> bool {
-        let before = (self.addresses.len(), self.anywhere);
-        for address in addresses {
-            if let Err(index) = self.addresses.binary_search(address) {
-                self.addresses.insert(index, *address);
-            }
-        }
-        self.anywhere |= anywhere;
-        before != (self.addresses.len(), self.anywhere)
-    }
-}
-
-/// What a thread may access from each label on.
-fn ahead(thread: &Thread) -> Vec<Ahead> {
-    let mut all = vec![Ahead::default(); thread.labels.len()];
-    let to_label = thread.instructions_by_target();
-    let mut open: Vec<InstructionId> = thread.instruction_ids().map(|(id, _)| id).collect();
-    while let Some(id) = open.pop() {
-        let instruction = thread.instruction(id);
-        let mut next = all[instruction.target.index()].clone();
-        if let Some(address) = instruction.action.address() {
-            let named = if address.is_constant() { address.evaluate_address(&[]).ok() } else { None };
-            next.add(named.as_slice(), named.is_none());
-        }
-        if all[instruction.source.index()].add(&next.addresses, next.anywhere) {
-            open.extend(&to_label[instruction.source.index()]);
-        }
-    }
-    all
 }
 
 /// What a thread may do from each label on.

@@ -242,22 +242,6 @@ impl StaleSystem<'_> {
         }
     }
 
-    /// Whether no step can lead to a success any more: each thread knows too much, or will not access the address of the attack again. Facts stay, and what
-    /// a thread may access shrinks, so that this stays as well.
-    fn is_over(&self, control: u32, entries: &[Entry]) -> bool {
-        let Some(attack) = self.attack(self.control(control)) else { return false };
-        let is_done = |place: u32| {
-            let token = self.token(place);
-            let Local { thread, label, .. } = self.local(token.local);
-            token.view.is_over() || !self.modes.may_access(*thread, *label, attack.address)
-        };
-        !attack.is_found
-            && entries.iter().all(|entry| match entry.place {
-                InitialTokens::SPARE => self.spare_places.iter().copied().all(is_done),
-                place => is_done(place),
-            })
-    }
-
     /// Whether an instruction waits for another value than the one that it would read.
     fn waits(&self, local: u32, step: Move, read: Value) -> Result<bool, Fault> {
         let Local { thread, registers, .. } = self.local(local);
@@ -299,9 +283,6 @@ impl LazyNet for StaleSystem<'_> {
     }
 
     fn steps(&mut self, control: u32, entries: &[Entry], steps: &mut Vec<Step>) -> Result<(), Fault> {
-        if self.is_over(control, entries) {
-            return Ok(());
-        }
         for entry in entries {
             if entry.place != InitialTokens::SPARE {
                 let (start, end) = self.steps_at(control, entry.place)?;

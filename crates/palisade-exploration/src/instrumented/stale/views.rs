@@ -242,11 +242,6 @@ impl View {
             && !(ordering == Ordering::SeqCst && self.reached.has(Family::Access))
     }
 
-    /// Whether the axioms never admit an access of the thread as a last event any more. Facts stay.
-    pub fn is_over(&self) -> bool {
-        self.current.has(Facts::KNOWS) || self.current.is_fenced(Family::Fence)
-    }
-
     /// Whether an access that conflicts with the first one of a race is not ordered behind it.
     pub fn races(&self, location: &Location, access: Access) -> bool {
         !self.current.has(Facts::KNOWS) && !(access.acquires() && location.message.has(Facts::KNOWS))

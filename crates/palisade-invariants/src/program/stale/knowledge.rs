@@ -201,11 +201,6 @@ impl Thread {
         }
     }
 
-    /// Whether none of its accesses is a last event, now or later.
-    pub(super) fn is_never_last(&self) -> bool {
-        self.now.later || self.now.fence[1]
-    }
-
     /// Whether the axioms admit an access of the overwritten address as a stale last event.
     pub(super) fn may_be_stale(&self, ordering: Ordering) -> bool {
         let is_refused = self.now.later || self.now.fence[1] || (ordering == Ordering::SeqCst && self.reached[0]);

@@ -31,8 +31,6 @@ struct Guessing<'a> {
     families: Families,
     forgotten: HashMap<(ThreadId, LabelId), Forgotten>,
     unheard: HashSet<Value>,
-    /// For each address, the labels from which a thread may come to an access of it; found when it is asked for.
-    coming: HashMap<Value, HashSet<(ThreadId, LabelId)>>,
 }
 
 /// Checks that `certificate` shows `program` (with its copies and domain) to be robust, and without races.
@@ -51,7 +49,6 @@ pub fn check_stale_certificate(program: &Program, certificate: &StaleCertificate
         families: families(&stated, *axioms),
         forgotten: forgotten.iter().map(|it| ((it.thread, it.label), *it)).collect(),
         unheard: unheard.iter().copied().collect(),
-        coming: HashMap::new(),
     };
     let decoded = configurations.iter().map(|it| guessing.decode(it)).collect::<Result<_, _>>()?;
     let set = DownSet::new(decoded);
@@ -61,9 +58,6 @@ pub fn check_stale_certificate(program: &Program, certificate: &StaleCertificate
         }
     }
     for configuration in set.configurations() {
-        if guessing.is_over(configuration) {
-            continue;
-        }
         for successor in guessing.successors(configuration)? {
             if !set.contains(&successor) {
                 let (after, before) = (guessing.in_words(&successor), guessing.in_words(configuration));
@@ -135,40 +129,6 @@ impl Guessing<'_> {
         let choices =
             initial_tokens(program, |id| Ok(self.model.initial_states(id)?.iter().copied().map(token).collect()))?;
         Ok(choices.into_iter().map(|tokens| Configuration { control: control.clone(), tokens }).collect())
-    }
-
-    /// Whether no step leads to a success, nor does any step behind it: every thread knows now, or is fenced in the second family, or comes to no access of the guessed address any
-    /// more. What a thread knows now it knows from then on.
-    fn is_over(&mut self, configuration: &Configuration) -> bool {
-        let Some(guess) = &configuration.control.guess else { return false };
-        let address = guess.address;
-        if !self.coming.contains_key(&address) {
-            let coming = self.coming_to(address);
-            self.coming.insert(address, coming);
-        }
-        let coming = &self.coming[&address];
-        configuration.tokens.iter().all(|(token, _)| {
-            let local = self.model.local(token.local);
-            token.thread.is_never_last() || !coming.contains(&(local.thread, local.label))
-        })
-    }
-
-    /// The labels from which a thread may come to an access of an address.
-    fn coming_to(&self, address: Value) -> HashSet<(ThreadId, LabelId)> {
-        let mut coming = HashSet::new();
-        loop {
-            let before = coming.len();
-            for (thread, own) in self.model.program.thread_ids() {
-                for (id, instruction) in own.instruction_ids() {
-                    if self.may_access((thread, id), address) || coming.contains(&(thread, instruction.target)) {
-                        coming.insert((thread, instruction.source));
-                    }
-                }
-            }
-            if coming.len() == before {
-                return coming;
-            }
-        }
     }
 
     /// What an instruction is to the axioms; nothing for a fence, and for what is no event.

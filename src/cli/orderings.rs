@@ -2,18 +2,16 @@
 
 use super::answers::Asking;
 use super::evidence_files::{unwritten, write_document};
-use super::fences::{Guarded, alarm, path_in, replace};
+use super::fences::{Guarded, failed, no_text, path_in, write_back};
 use super::files::write_file;
 use super::folder::create_folder;
-use super::output::{print_document, print_text, remark};
+use super::output::{print_document, print_text};
 use super::{Exit, Loaded, ProgramOptions, SharedOptions, print_input_error};
 use crate::evidence::Evidence;
-use crate::fences::{FenceError, Orderings, OrderingsOptions, OrderingsShown, RepairError, orderings};
+use crate::fences::{Orderings, OrderingsOptions, OrderingsShown, orderings};
 use crate::limits::Limits;
-use crate::program::NoText;
 use crate::questions::{LanguageRobustness, Properties, PropertyOptions};
 use crate::report::account::{Account, Standing};
-use crate::report::context::fault_error;
 use crate::report::orderings::{self as report, OrderingsDocument, StatedProperty};
 use crate::robustness::StaleOptions;
 use crate::semantics::Model;
@@ -40,7 +38,8 @@ pub(super) struct OrderingsArguments {
     /// Write the text with the weakest orderings into the file, once it has been checked.
     #[arg(long, help_heading = "Output")]
     apply: bool,
-    /// Write the evidence for every claim into this folder, for `palisade verify`, and beside it the text with the weakest orderings; with
+    /// Write the evidence for every claim into this folder, for `palisade verify`, and beside it the text with the
+    /// weakest orderings; with
     /// `--apply`, the text as it was.
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     certificate: Option<PathBuf>,
@@ -85,13 +84,10 @@ fn answer(
     };
     let found = match orderings(program, &options, &Guarded { file: &arguments.file }) {
         Ok(found) => found,
-        Err(RepairError::Fences(FenceError::Fault(fault))) => return Err(fault_error(program, &fault)),
-        Err(error) => {
-            remark(alarm(&arguments.file, &error.to_string()));
-            return Ok(Exit::Rejected);
-        }
+        Err(error) => return failed(&error, &arguments.file, loaded),
     };
-    let no_diff = no_text(arguments, &found)?;
+    let is_needed = arguments.apply || arguments.diff;
+    let no_diff = no_text(&arguments.file, is_needed, found.text.as_ref())?;
     let mut certificates = match &arguments.certificate {
         Some(folder) => write_proofs(folder, arguments, loaded, &found)?,
         None => Vec::new(),
@@ -99,7 +95,9 @@ fn answer(
     let properties = properties(arguments, shared, loaded, &mut certificates)?;
     let holds = properties.iter().all(|property| property.holds == Some(true));
     let is_violated = properties.iter().any(|property| property.holds == Some(false));
-    let written = write_back(arguments, loaded, &found)?;
+    let text = found.text.as_ref().and_then(|text| text.as_ref().ok());
+    let text = text.filter(|_| arguments.apply && found.certificate.is_some());
+    let written = write_back(&arguments.file, loaded, text)?;
     let context = loaded.context(&arguments.file, begin, &certificates);
     let graphs = arguments.graphs;
     let result =
@@ -119,18 +117,6 @@ fn answer(
         Orderings::Weakest(_) if holds => Exit::Holds,
         Orderings::Weakest(_) | Orderings::Unknown(_) => Exit::Unknown,
     })
-}
-
-/// Why there is no text with the weakest orderings, where there is an answer without that.
-fn no_text(arguments: &OrderingsArguments, found: &OrderingsShown) -> Result<Option<String>, InputError> {
-    match &found.text {
-        Some(Err(NoText::Refused { source, errors })) => Err(InputError::from((source.clone(), errors.clone()))),
-        Some(Err(NoText::Edit(error))) if arguments.apply || arguments.diff => {
-            Err(InputError::file(arguments.file.as_str(), error.clone()))
-        }
-        Some(Err(NoText::Edit(error))) => Ok(Some(error.clone())),
-        _ => Ok(None),
-    }
 }
 
 /// What interleavings say of the properties that the program states: orderings change nothing of that.
@@ -197,16 +183,4 @@ fn write_proofs(
         written.push(write_document(folder, &arguments.file, "orderings", &evidence));
     }
     written.into_iter().map(|path| path.map(|path| path.display().to_string()).map_err(refused)).collect()
-}
-
-/// With `--apply`, writes the text with the weakest orderings in the place of the old one, where it is shown robust; where it was written.
-fn write_back<'a>(
-    arguments: &'a OrderingsArguments,
-    loaded: &Loaded,
-    found: &OrderingsShown,
-) -> Result<Option<&'a str>, InputError> {
-    let (Some(Ok(text)), Some(_), true) = (&found.text, &found.certificate, arguments.apply) else { return Ok(None) };
-    replace(Path::new(&arguments.file), &loaded.program.source.text, text.text())
-        .map_err(|error| InputError::file(arguments.file.as_str(), format!("cannot be written: {error}")))?;
-    Ok(Some(&arguments.file))
 }

@@ -19,6 +19,6 @@ impl Checks for Guarded<'_> {
 }
 
 /// What to say loudly when evidence is rejected.
-pub(in crate::cli) fn alarm(file: &str, failure: &str) -> String {
+pub(super) fn alarm(file: &str, failure: &str) -> String {
     format!("Error: {file}: the repair's own evidence is rejected, do not rely on it: {failure}\n")
 }

@@ -1,15 +1,15 @@
 //! `palisade fences --model c11`: the fewest and weakest changes of orderings, and fences, that make a program robust against a language.
 
 use super::arguments::FencesArguments;
-use super::checks::{Guarded, alarm};
+use super::checks::Guarded;
 use super::repaired::{Proofs, no_text, write_back, write_proofs};
-use super::robustness::refused;
-use crate::cli::output::{print_document, print_text, remark};
+use super::robustness::failed;
+use crate::cli::output::{print_document, print_text};
 use crate::cli::outputs::OutputOptions;
 use crate::cli::words::Ask;
 use crate::cli::{Exit, Loaded, SharedOptions};
 use crate::evidence::Evidence;
-use crate::fences::{LanguageRepair, LanguageRepaired, RepairError, repair_language};
+use crate::fences::{LanguageRepair, LanguageRepaired, repair_language};
 use crate::limits::Limits;
 use crate::questions::LanguageRobustness;
 use crate::report::documents::FencesDocument;
@@ -36,18 +36,15 @@ pub(super) fn answer(
     let (options, wanted) = (arguments.fence_options(loaded, limits)?, arguments.repair_options(loaded));
     let found = match repair_language(program, axioms, &options, &wanted, &Guarded { file: &arguments.file }) {
         Ok(found) => found,
-        Err(RepairError::Fences(error)) => return Err(refused(&error, loaded)),
-        Err(error @ (RepairError::Rejected(_) | RepairError::Broken(_))) => {
-            remark(alarm(&arguments.file, &error.to_string()));
-            return Ok((Exit::Rejected, None));
-        }
+        Err(error) => return Ok((failed(&error, &arguments.file, loaded)?, None)),
     };
-    let no_text = no_text(arguments, found.text.as_ref())?;
+    let no_text = no_text(&arguments.file, arguments.needs_text(), found.text.as_ref())?;
     let certificates = match &arguments.certificate {
         Some(folder) => write_proofs(folder, arguments, loaded, proofs(loaded, &found))?,
         None => Vec::new(),
     };
-    let written = write_back(arguments, loaded, found.repaired_text(), found.certificate.is_some())?;
+    let text = found.repaired_text().filter(|_| arguments.apply && found.certificate.is_some());
+    let written = write_back(&arguments.file, loaded, text)?;
     let context = loaded.context(&arguments.file, begin, &certificates);
     let result = report::Result { found: &found, axioms, no_diff: no_text.as_deref(), written };
     if shared.json {

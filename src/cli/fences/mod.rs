@@ -24,10 +24,11 @@ use crate::syntax::InputError;
 pub(super) use arguments::FencesArguments;
 use arguments::ObjectiveChoice;
 pub(super) use arguments::path_in;
-pub(super) use checks::{Guarded, alarm};
+pub(super) use checks::Guarded;
 pub(super) use properties::placement_options;
 pub(super) use remedies::hang_options;
-pub(super) use repaired::replace;
+pub(super) use repaired::{no_text, write_back};
+pub(super) use robustness::failed;
 
 /// Runs `palisade fences`.
 pub(super) fn run(arguments: &FencesArguments, shared: &SharedOptions) -> Exit {

@@ -49,13 +49,13 @@ pub(super) fn answer(
             return Ok((Exit::Rejected, None));
         }
     };
-    let no_text = no_text(arguments, found.text.as_ref())?;
+    let no_text = no_text(&arguments.file, arguments.needs_text(), found.text.as_ref())?;
     let text = found.text.as_ref().and_then(|text| text.as_ref().ok());
     let certificates = match &arguments.certificate {
         Some(folder) => write_proofs(folder, arguments, loaded, proofs(loaded, &found))?,
         None => Vec::new(),
     };
-    let written = write_back(arguments, loaded, text, found.is_complete)?;
+    let written = write_back(&arguments.file, loaded, text.filter(|_| arguments.apply && found.is_complete))?;
     let context = Context { warnings: &warnings, ..loaded.context(&arguments.file, begin, &certificates) };
     let result = report::Result {
         found: &found,

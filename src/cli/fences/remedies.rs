@@ -1,16 +1,16 @@
 //! `palisade fences` where remedies are sought round by round: robustness of events and tasks against TSO, and `--ask hangs`.
 
 use super::arguments::FencesArguments;
-use super::checks::{Guarded, alarm};
+use super::checks::Guarded;
 use super::properties::{model_with_buffers, options_under};
 use super::repaired::{Proofs, no_text, write_back, write_proofs};
-use super::robustness::refused;
-use crate::cli::output::{print_document, print_text, remark};
+use super::robustness::failed;
+use crate::cli::output::{print_document, print_text};
 use crate::cli::outputs::OutputOptions;
 use crate::cli::words::Ask;
 use crate::cli::{Exit, Loaded, SharedOptions};
 use crate::evidence::{Evidence, ValidProof};
-use crate::fences::{Remedied, Remedy, RepairError, repair_events};
+use crate::fences::{Remedied, Remedy, repair_events};
 use crate::hangs::repair_hangs;
 use crate::limits::Limits;
 use crate::program::Program;
@@ -22,7 +22,8 @@ use crate::report::remedies as report;
 use crate::syntax::InputError;
 use std::time::Instant;
 
-/// Answers `palisade fences` for a program of events and tasks, or `--ask hangs`: the exit status, and what was found for `--sarif`.
+/// Answers `palisade fences` for a program of events and tasks, or `--ask hangs`: the exit status, and what was found
+/// for `--sarif`.
 pub(super) fn answer(
     arguments: &FencesArguments,
     shared: &SharedOptions,
@@ -41,19 +42,15 @@ pub(super) fn answer(
     };
     let found = match found {
         Ok(found) => found,
-        Err(RepairError::Fences(error)) => return Err(refused(&error, loaded)),
-        Err(error @ (RepairError::Rejected(_) | RepairError::Broken(_))) => {
-            remark(alarm(&arguments.file, &error.to_string()));
-            return Ok((Exit::Rejected, None));
-        }
+        Err(error) => return Ok((failed(&error, &arguments.file, loaded)?, None)),
     };
-    let no_text = no_text(arguments, found.text.as_ref())?;
+    let no_text = no_text(&arguments.file, arguments.needs_text(), found.text.as_ref())?;
     let text = found.text.as_ref().and_then(|text| text.as_ref().ok());
     let certificates = match &arguments.certificate {
         Some(folder) => write_proofs(folder, arguments, loaded, proofs(loaded, &found))?,
         None => Vec::new(),
     };
-    let written = write_back(arguments, loaded, text, found.proof.is_some())?;
+    let written = write_back(&arguments.file, loaded, text.filter(|_| arguments.apply && found.proof.is_some()))?;
     let context = loaded.context(&arguments.file, begin, &certificates);
     let result = report::Result { found: &found, no_diff: no_text.as_deref(), written };
     if shared.json {

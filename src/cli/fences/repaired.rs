@@ -14,31 +14,29 @@ use std::io;
 use std::path::Path;
 
 /// Why the text itself cannot be changed, where there is an answer without that.
-pub(super) fn no_text(
-    arguments: &FencesArguments,
+pub(in crate::cli) fn no_text(
+    file: &str,
+    is_needed: bool,
     text: Option<&Result<RepairedText, NoText>>,
 ) -> Result<Option<String>, InputError> {
     match text {
         Some(Err(NoText::Refused { source, errors })) => Err(InputError::from((source.clone(), errors.clone()))),
-        Some(Err(NoText::Edit(error))) if arguments.needs_text() => {
-            Err(InputError::file(arguments.file.as_str(), error.clone()))
-        }
+        Some(Err(NoText::Edit(error))) if is_needed => Err(InputError::file(file, error.clone())),
         Some(Err(NoText::Edit(error))) => Ok(Some(error.clone())),
         _ => Ok(None),
     }
 }
 
-/// With `--apply`, writes a repaired text that is sure enough in the place of the old one; where it was written.
-pub(super) fn write_back<'a>(
-    arguments: &'a FencesArguments,
+/// Writes a repaired text, where there is one that is to be written, in the place of the old one; where it was written.
+pub(in crate::cli) fn write_back<'a>(
+    file: &'a str,
     loaded: &Loaded,
     text: Option<&RepairedText>,
-    is_sure: bool,
 ) -> Result<Option<&'a str>, InputError> {
-    let (Some(text), true) = (text, arguments.apply && is_sure) else { return Ok(None) };
-    replace(Path::new(&arguments.file), &loaded.program.source.text, text.text())
-        .map_err(|error| InputError::file(arguments.file.as_str(), format!("cannot be written: {error}")))?;
-    Ok(Some(&arguments.file))
+    let Some(text) = text else { return Ok(None) };
+    replace(Path::new(file), &loaded.program.source.text, text.text())
+        .map_err(|error| InputError::file(file, format!("cannot be written: {error}")))?;
+    Ok(Some(file))
 }
 
 /// The evidence for a repair.
@@ -90,7 +88,7 @@ fn write_before(folder: &Path, arguments: &FencesArguments, loaded: &Loaded) -> 
 }
 
 /// Puts a new text in the place of a file that still holds the old one. The file holds one of the two at any time.
-pub(in crate::cli) fn replace(path: &Path, old: &str, new: &str) -> io::Result<()> {
+pub(super) fn replace(path: &Path, old: &str, new: &str) -> io::Result<()> {
     let bytes = std::fs::read(path)?;
     let mark = if bytes.starts_with(b"\xef\xbb\xbf") { "\u{feff}" } else { "" };
     if bytes[mark.len()..] != *old.as_bytes() {

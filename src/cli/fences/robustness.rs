@@ -58,7 +58,7 @@ pub(super) fn answer(
     };
     let proposed = proposed(arguments, loaded, &found);
     let (proposal, no_text) = match proposed {
-        None => (None, no_text(arguments, found.text.as_ref())?),
+        None => (None, no_text(&arguments.file, arguments.needs_text(), found.text.as_ref())?),
         Some(Ok(proposal)) => (Some(proposal), None),
         Some(Err(why)) if arguments.apply || arguments.diff => {
             return Err(InputError::file(arguments.file.as_str(), why));
@@ -69,7 +69,8 @@ pub(super) fn answer(
         Some(folder) => write_proofs(folder, arguments, loaded, proofs(loaded, &found, needed.as_ref()))?,
         None => Vec::new(),
     };
-    let written = write_back(arguments, loaded, found.repaired_text(), found.certificate.is_some())?;
+    let text = found.repaired_text().filter(|_| arguments.apply && found.certificate.is_some());
+    let written = write_back(&arguments.file, loaded, text)?;
     let context = loaded.context(&arguments.file, begin, &certificates);
     let result = report::Result {
         found: &found,
@@ -157,5 +158,17 @@ pub(super) fn refused(error: &FenceError, loaded: &Loaded) -> InputError {
         FenceError::Fault(fault) => fault_error(&loaded.program, fault),
         FenceError::Cost(cost) => refused_cost(cost, loaded),
         FenceError::Pattern(pattern) => refused_pattern(pattern, loaded),
+    }
+}
+
+/// How a command ends whose repair failed: the input is at fault, or the repair's own evidence is rejected, which is
+/// said loudly.
+pub(in crate::cli) fn failed(error: &RepairError, file: &str, loaded: &Loaded) -> Result<Exit, InputError> {
+    match error {
+        RepairError::Fences(error) => Err(refused(error, loaded)),
+        RepairError::Rejected(_) | RepairError::Broken(_) => {
+            remark(alarm(file, &error.to_string()));
+            Ok(Exit::Rejected)
+        }
     }
 }

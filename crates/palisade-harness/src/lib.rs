@@ -162,14 +162,16 @@ impl Harness {
         self
     }
 
-    /// Gives each copy, of roles that have a fixed number of them, a thread of its own that has run the role once. So the copies have data of
-    /// their own (`thread_local!`), and what is made of it at first use is there. Without this, roles that come to such data are refused.
+    /// Gives each copy, of roles that have a fixed number of them, a thread of its own that has run the role once. So
+    /// the copies have data of their own (`thread_local!`), and what is made of it at first use is there. Without this,
+    /// roles that come to such data are refused.
     pub fn warm_threads(mut self) -> Self {
         self.threads = threads::Warming::ByRoles;
         self
     }
 
-    /// The same, where each thread runs this in place of its role: a role that waits for another one does not return when it runs alone.
+    /// The same, where each thread runs this in place of its role: a role that waits for another one does not return
+    /// when it runs alone.
     pub fn warm_threads_by<F: Fn() + Send + Sync + 'static>(mut self, first: F) -> Self {
         self.threads = threads::Warming::By(Arc::new(first));
         self

@@ -165,7 +165,8 @@ pub fn read_with(
     Ok(program)
 }
 
-/// The data that threads have of their own, as objects with names. What the C library knows of a thread lies behind its base.
+/// The data that threads have of their own, as objects with names. What the C library knows of a thread lies behind its
+/// base.
 fn own_data(snapshot: &Snapshot, image: &Image) -> Vec<SharedObject> {
     const OF_THE_LIBRARY: u64 = 2048;
     let threads = snapshot.threads.iter().map(|thread| SharedObject {

@@ -42,7 +42,8 @@ pub(crate) fn roles(file: &RolesFile, memory: &Memory) -> Result<Vec<RoleCode>, 
     Ok(roles)
 }
 
-/// A role as one of one copy for each of its threads, since each has data at addresses of its own; as it is where none is known.
+/// A role as one of one copy for each of its threads, since each has data at addresses of its own; as it is where none
+/// is known.
 fn of_threads(role: RoleCode, memory: &Memory) -> Vec<RoleCode> {
     let threads: Vec<_> = memory.snapshot.threads.iter().filter(|thread| thread.role == role.name).collect();
     if threads.is_empty() {

@@ -67,7 +67,8 @@ pub(crate) struct LiftedRole {
     pub(crate) contexts: Contexts,
     /// Why the code of some places is not understood, by their numbers.
     pub(crate) obstacles: BTreeMap<usize, Objection>,
-    /// The places that access memory in parts, in any order, by their numbers; whether the processor makes such an access at once.
+    /// The places that access memory in parts, in any order, by their numbers; whether the processor makes such an
+    /// access at once.
     pub(crate) divided: BTreeMap<usize, bool>,
     /// Places of their own for parts of accesses to computed addresses, by number: where each begins, and its bytes.
     parts: BTreeMap<usize, (u8, u8)>,

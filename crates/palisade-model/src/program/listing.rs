@@ -30,7 +30,8 @@ pub struct Heading<'a> {
     pub narrowed: Vec<(Vec<&'a str>, u8)>,
     /// The places of loads that may find any value that their cells may hold.
     pub hints: Vec<&'a str>,
-    /// The places of accesses that the processor makes at once, taken as several in any order, as other code stores to less.
+    /// The places of accesses that the processor makes at once, taken as several in any order, as other code stores to
+    /// less.
     pub parts: Vec<&'a str>,
     /// The places of accesses of 16 bytes, or across two words of 8, taken as several in any order.
     pub halves: Vec<&'a str>,

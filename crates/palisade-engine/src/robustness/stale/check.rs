@@ -51,7 +51,8 @@ pub struct StaleCheck {
     pub configurations: usize,
 }
 
-/// What is decided exactly: robustness against the axioms in which sequentially consistent accesses give fewer guarantees.
+/// What is decided exactly: robustness against the axioms in which sequentially consistent accesses give fewer
+/// guarantees.
 pub(crate) enum StaleAnswer {
     /// The program is robust, by a certificate where one is asked for.
     Robust(Option<StaleCertificate>),

@@ -17,6 +17,7 @@ mod native;
 mod ordering_text;
 mod render;
 mod suggest;
+pub mod symbols;
 mod threads_only;
 mod tpl;
 mod trencher;
@@ -28,7 +29,7 @@ pub use layout::laid_out;
 pub use models::store_fence_without_effect;
 pub use native::{expression_text, joint_state_text};
 pub use palisade_model::text::{Diagnostic, Severity};
-pub use render::render;
+pub use render::{expected_sentence, render};
 pub use suggest::did_you_mean_or_list;
 pub use threads_only::threads_only;
 

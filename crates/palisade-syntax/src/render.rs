@@ -63,7 +63,7 @@ fn render_plain(diagnostic: &Diagnostic, source: &SourceText) -> String {
 }
 
 /// "expected `a`, `b` or a label", where anything is known and the message does not say it.
-fn expected_sentence(diagnostic: &Diagnostic) -> Option<String> {
+pub fn expected_sentence(diagnostic: &Diagnostic) -> Option<String> {
     if diagnostic.message.starts_with("expected") {
         return None;
     }

@@ -16,4 +16,5 @@ mod statements;
 pub(crate) use edit::inserted;
 pub(crate) use habits::memory_change;
 pub(crate) use lower::{Context, Layout, StoreText, lower, negated};
+pub(crate) use parser::WORDS;
 pub(crate) use split::split;

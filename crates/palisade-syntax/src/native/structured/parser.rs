@@ -39,7 +39,7 @@ pub(super) struct Parser<'a, 's> {
 }
 
 /// Words that mean something in bodies in braces, and cannot be names there.
-pub(super) const WORDS: &[&str] = &[
+pub(crate) const WORDS: &[&str] = &[
     "let", "if", "else", "while", "loop", "break", "continue", "await", "choose", "or", "atomic", "return", "pause",
     "self", "true", "false", "const", "proc", "for", "do",
 ];

@@ -2,10 +2,10 @@
 
 use super::answers::Asking;
 use super::evidence_files::{unwritten, write_document};
-use super::fences::{Guarded, failed, no_text, path_in, write_back};
+use super::fences::{Guarded, no_text, path_in, rejected, write_back};
 use super::files::write_file;
 use super::folder::create_folder;
-use super::output::{print_document, print_text};
+use super::outcome::Outcome;
 use super::{Exit, Loaded, ProgramOptions, SharedOptions, print_input_error};
 use crate::evidence::Evidence;
 use crate::fences::{Orderings, OrderingsOptions, OrderingsShown, orderings};
@@ -26,7 +26,7 @@ use std::time::Instant;
 pub(super) struct OrderingsArguments {
     /// The program; `-` is standard input.
     #[arg(value_name = "FILE", help_heading = "Input")]
-    file: String,
+    pub(super) file: String,
     #[command(flatten)]
     program: ProgramOptions,
     /// Show each violation that a weaker ordering leads to in full.
@@ -55,15 +55,22 @@ pub(super) fn run(arguments: &OrderingsArguments, shared: &SharedOptions) -> Exi
         loaded.print_warnings(shared);
         answer(arguments, shared, &loaded, &limits)
     });
-    answered.unwrap_or_else(|error| print_input_error(&error, shared))
+    match answered {
+        Ok(outcome) => {
+            outcome.print();
+            outcome.spoken.exit
+        }
+        Err(error) => print_input_error(&error, shared),
+    }
 }
 
-fn answer(
+/// Finds the weakest orderings.
+pub(super) fn answer(
     arguments: &OrderingsArguments,
     shared: &SharedOptions,
     loaded: &Loaded,
     limits: &Limits,
-) -> Result<Exit, InputError> {
+) -> Result<Outcome, InputError> {
     let (begin, program) = (Instant::now(), &loaded.program);
     if arguments.apply && arguments.file == "-" {
         return Err(InputError::file("<stdin>", "standard input cannot be written back; leave `--apply` out"));
@@ -84,7 +91,7 @@ fn answer(
     };
     let found = match orderings(program, &options, &Guarded { file: &arguments.file }) {
         Ok(found) => found,
-        Err(error) => return failed(&error, &arguments.file, loaded),
+        Err(error) => return rejected(&error, &arguments.file, loaded),
     };
     let is_needed = arguments.apply || arguments.diff;
     let no_diff = no_text(&arguments.file, is_needed, found.text.as_ref())?;
@@ -92,37 +99,37 @@ fn answer(
         Some(folder) => write_proofs(folder, arguments, loaded, &found)?,
         None => Vec::new(),
     };
-    let properties = properties(arguments, shared, loaded, &mut certificates)?;
+    let properties = properties(arguments, limits, loaded, &mut certificates)?;
     let holds = properties.iter().all(|property| property.holds == Some(true));
     let is_violated = properties.iter().any(|property| property.holds == Some(false));
     let text = found.text.as_ref().and_then(|text| text.as_ref().ok());
-    let text = text.filter(|_| arguments.apply && found.certificate.is_some());
-    let written = write_back(&arguments.file, loaded, text)?;
+    let text = text.filter(|_| found.certificate.is_some());
+    let written = write_back(&arguments.file, loaded, text.filter(|_| arguments.apply))?;
     let context = loaded.context(&arguments.file, begin, &certificates);
     let graphs = arguments.graphs;
     let result =
         report::Result { found: &found, properties: &properties, graphs, no_diff: no_diff.as_deref(), written };
-    if shared.json {
-        print_document(&OrderingsDocument::new(&result, &context));
-    } else if arguments.diff && matches!(found.orderings, Orderings::Weakest(_)) {
-        print_text(result.diff());
-    } else {
-        print_text(report::text(&result, &context, shared.verbose));
-    }
-    Ok(match &found.orderings {
+    let report = || match &found.orderings {
+        Orderings::Weakest(_) if arguments.diff => result.diff().to_owned(),
+        _ => report::text(&result, &context, shared.verbose),
+    };
+    let exit = match &found.orderings {
         Orderings::NotRobust(_) => Exit::Fails,
         Orderings::Weakest(_) if is_violated => Exit::Fails,
         // Asked to write, and not sure enough to.
         Orderings::Weakest(_) if arguments.apply && found.text.is_some() && written.is_none() => Exit::Unknown,
         Orderings::Weakest(_) if holds => Exit::Holds,
         Orderings::Weakest(_) | Orderings::Unknown(_) => Exit::Unknown,
-    })
+    };
+    let mut outcome = Outcome::new(exit, shared, || OrderingsDocument::new(&result, &context), report);
+    outcome.text = text.map(|text| text.text().to_owned());
+    Ok(outcome)
 }
 
 /// What interleavings say of the properties that the program states: orderings change nothing of that.
 fn properties(
     arguments: &OrderingsArguments,
-    shared: &SharedOptions,
+    limits: &Limits,
     loaded: &Loaded,
     certificates: &mut Vec<String>,
 ) -> Result<Vec<StatedProperty>, InputError> {
@@ -132,7 +139,8 @@ fn properties(
     if question.are_none() {
         return Ok(Vec::new());
     }
-    let asking = Asking::new(&arguments.file, true, arguments.certificate.as_deref(), shared);
+    let folder = arguments.certificate.as_deref();
+    let asking = Asking { file: &arguments.file, verify: true, folder, limits: limits.clone() };
     let answered = asking.ask(question);
     if let Some((_, refusal)) = answered.asked().fault() {
         return Err(refusal);

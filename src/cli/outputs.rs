@@ -20,6 +20,9 @@ pub(super) struct OutputOptions {
     junit: Option<PathBuf>,
     #[command(flatten)]
     page: PageOption,
+    /// Whether what is found is wanted without a file.
+    #[arg(skip)]
+    findings: bool,
 }
 
 /// The option of commands that write a page.
@@ -39,11 +42,14 @@ pub(super) struct SarifOption {
     sarif: Option<PathBuf>,
     #[command(flatten)]
     page: PageOption,
+    /// Whether what is found is wanted without a file.
+    #[arg(skip)]
+    pub(super) findings: bool,
 }
 
 impl From<&SarifOption> for OutputOptions {
     fn from(option: &SarifOption) -> Self {
-        Self { sarif: option.sarif.clone(), junit: None, page: option.page.clone() }
+        Self { sarif: option.sarif.clone(), junit: None, page: option.page.clone(), findings: option.findings }
     }
 }
 
@@ -56,7 +62,7 @@ impl From<&PageOption> for OutputOptions {
 impl OutputOptions {
     /// Whether there is something to write.
     pub(super) fn are_any(&self) -> bool {
-        self.sarif.is_some() || self.junit.is_some() || self.asks_for_a_page()
+        self.findings || self.sarif.is_some() || self.junit.is_some() || self.asks_for_a_page()
     }
 
     /// Whether a page is asked for.

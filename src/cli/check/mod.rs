@@ -72,16 +72,45 @@ fn check_file(
     if let Some(EventMethod::TwoThreads) = arguments.methods.method {
         return check_two_threads(arguments, shared, file, &loaded);
     }
-    let asks = asking::questions(arguments, file, &loaded)?;
+    let observed = extent.is_only_one.then(|| Progress::new(&loaded.program, shared));
+    let observer: &dyn Observer = observed.as_ref().map_or(&Silent, |progress| progress);
+    tell(arguments, &asking, &loaded, begin, observer, |told, alarms| {
+        if let Some(progress) = &observed {
+            progress.end();
+        }
+        let mut spoken = spoken(arguments, told, shared, extent);
+        spoken.remarks = loaded.rendered(told.context.warnings, shared) + &alarms.concat();
+        if !alarms.is_empty() {
+            spoken.exit = Exit::Rejected;
+        }
+        if arguments.outputs.are_any() {
+            let mut answer = findings(told);
+            if arguments.outputs.asks_for_a_page() {
+                answer.page = Some(told_page(told, &command_line(arguments, file)));
+            }
+            spoken.add_answer(answer);
+        }
+        spoken
+    })
+}
+
+/// Asks what the options ask about a program, and hands over what there is to tell, with what is to be said loudly of evidence that was rejected.
+pub(in crate::cli) fn tell<T>(
+    arguments: &CheckArguments,
+    asking: &Asking<'_>,
+    loaded: &Loaded,
+    begin: Instant,
+    observer: &dyn Observer,
+    hand_over: impl FnOnce(&Told<'_>, &[String]) -> T,
+) -> Result<T, InputError> {
+    let asks = asking::questions(arguments, asking.file, loaded)?;
     if loaded.program.is_event_driven() && asking.folder.is_some() {
         loaded.posts_as_in_text()?;
     }
-    let observed = extent.is_only_one.then(|| Progress::new(&loaded.program, shared));
-    let observer: &dyn Observer = observed.as_ref().map_or(&Silent, |progress| progress);
     let first = if asks.len() > 1 { CONFIGURATIONS[0] } else { u64::MAX };
     let mut answered = Vec::new();
-    let looked_for_hangs = if looks_for_hangs(arguments, &loaded) {
-        answer(arguments, Ask::Hangs, CONFIGURATIONS[0], &asking, &loaded, observer)?
+    let looked_for_hangs = if looks_for_hangs(arguments, loaded) {
+        answer(arguments, Ask::Hangs, CONFIGURATIONS[0], asking, loaded, observer)?
     } else {
         None
     };
@@ -94,7 +123,7 @@ fn check_file(
         // Robustness against a language may be asked for what it says of properties alone.
         let is_support = answered.is_empty() && asks.len() > 1 && !arguments.asks_for(ask.name());
         if !is_support {
-            answered.extend(answer(arguments, *ask, first, &asking, &loaded, observer)?);
+            answered.extend(answer(arguments, *ask, first, asking, loaded, observer)?);
         }
     }
     // Properties that take long wait for the other questions, so that no limit keeps these from their answers. What is
@@ -104,14 +133,11 @@ fn check_file(
         |(ask, answered): &(Ask, Answered<'_>)| *ask == Ask::Properties && has_answer(answered) && answered.is_open();
     if asks.len() > 1
         && let Some(position) = answered.iter().position(is_open)
-        && let Some(found) = answer(arguments, Ask::Properties, CONFIGURATIONS[1], &asking, &loaded, observer)?
+        && let Some(found) = answer(arguments, Ask::Properties, CONFIGURATIONS[1], asking, loaded, observer)?
         && has_answer(&found.1)
         && says_no_less(&found.1, &answered[position].1)
     {
         answered[position] = found;
-    }
-    if let Some(progress) = &observed {
-        progress.end();
     }
     refuse_faults(&answered)?;
     let mut accounts: Vec<Account<'_>> = answered.iter().flat_map(|(_, answered)| answered.accounts()).collect();
@@ -124,35 +150,21 @@ fn check_file(
     }
     let mut certificates = Vec::new();
     for (_, answered) in &answered {
-        certificates.extend(answered.write(&asking)?);
+        certificates.extend(answered.write(asking)?);
     }
-    let compilations = compilations::of(arguments, &asking, &loaded, &accounts, &answered, &mut certificates)?;
+    let (compilations, alarm) = compilations::of(arguments, asking, loaded, &accounts, &answered, &mut certificates)?;
     let mut loaded_warnings = loaded.warnings.clone();
-    loaded_warnings.extend(warnings(&loaded, &accounts));
-    let (compilations, alarm) = compilations;
+    loaded_warnings.extend(warnings(loaded, &accounts));
     let context = Context {
         compilations: compilations.as_ref(),
         warnings: &loaded_warnings,
-        ..loaded.context(file, begin, &certificates)
+        ..loaded.context(asking.file, begin, &certificates)
     };
     let told = Told { context, nothing: NOTHING, accounts };
-    let mut spoken = spoken(arguments, &told, shared, extent);
-    spoken.remarks = loaded.rendered(&loaded_warnings, shared);
-    for confirmation in answered.iter().filter_map(|(_, answered)| answered.confirmation()) {
-        confirmation.say_if_rejected(file, &mut spoken.exit, &mut spoken.remarks);
-    }
-    if let Some(alarm) = alarm {
-        spoken.remarks.push_str(&alarm);
-        spoken.exit = Exit::Rejected;
-    }
-    if arguments.outputs.are_any() {
-        let mut answer = findings(&told);
-        if arguments.outputs.asks_for_a_page() {
-            answer.page = Some(told_page(&told, &command_line(arguments, file)));
-        }
-        spoken.add_answer(answer);
-    }
-    Ok(spoken)
+    let confirmations = answered.iter().filter_map(|(_, answered)| answered.confirmation());
+    let alarms: Vec<String> =
+        confirmations.filter_map(|confirmation| confirmation.alarm(asking.file)).chain(alarm).collect();
+    Ok(hand_over(&told, &alarms))
 }
 
 /// Asks one question, about properties with so many configurations at most; nothing where the program turns out not to have it.

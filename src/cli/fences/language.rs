@@ -3,8 +3,8 @@
 use super::arguments::FencesArguments;
 use super::checks::Guarded;
 use super::repaired::{Proofs, no_text, write_back, write_proofs};
-use super::robustness::failed;
-use crate::cli::output::{print_document, print_text};
+use super::robustness::rejected;
+use crate::cli::outcome::Outcome;
 use crate::cli::outputs::OutputOptions;
 use crate::cli::words::Ask;
 use crate::cli::{Exit, Loaded, SharedOptions};
@@ -13,7 +13,6 @@ use crate::fences::{LanguageRepair, LanguageRepaired, repair_language};
 use crate::limits::Limits;
 use crate::questions::LanguageRobustness;
 use crate::report::documents::FencesDocument;
-use crate::report::findings::Answer;
 use crate::report::language_fences as report;
 use crate::semantics::graphs::Axioms;
 use crate::syntax::InputError;
@@ -26,7 +25,7 @@ pub(super) fn answer(
     shared: &SharedOptions,
     loaded: &Loaded,
     limits: &Limits,
-) -> Result<(Exit, Option<Answer>), InputError> {
+) -> Result<Outcome, InputError> {
     let begin = Instant::now();
     let program = &loaded.program;
     check_options(arguments, &program.source.name)?;
@@ -36,24 +35,17 @@ pub(super) fn answer(
     let (options, wanted) = (arguments.fence_options(loaded, limits)?, arguments.repair_options(loaded));
     let found = match repair_language(program, axioms, &options, &wanted, &Guarded { file: &arguments.file }) {
         Ok(found) => found,
-        Err(error) => return Ok((failed(&error, &arguments.file, loaded)?, None)),
+        Err(error) => return rejected(&error, &arguments.file, loaded),
     };
     let no_text = no_text(&arguments.file, arguments.needs_text(), found.text.as_ref())?;
     let certificates = match &arguments.certificate {
         Some(folder) => write_proofs(folder, arguments, loaded, proofs(loaded, &found))?,
         None => Vec::new(),
     };
-    let text = found.repaired_text().filter(|_| arguments.apply && found.certificate.is_some());
-    let written = write_back(&arguments.file, loaded, text)?;
+    let text = found.repaired_text().filter(|_| found.certificate.is_some());
+    let written = write_back(&arguments.file, loaded, text.filter(|_| arguments.apply))?;
     let context = loaded.context(&arguments.file, begin, &certificates);
     let result = report::Result { found: &found, axioms, no_diff: no_text.as_deref(), written };
-    if shared.json {
-        print_document(&FencesDocument::for_language(&result, &context));
-    } else if arguments.diff && matches!(found.repair, LanguageRepair::Valid(..)) {
-        print_text(result.diff());
-    } else {
-        print_text(report::text(&result, &context, shared.verbose));
-    }
     let exit = match &found.repair {
         // Asked to write, and not sure enough to.
         LanguageRepair::Valid(measures) if arguments.apply && !measures.is_empty() && written.is_none() => {
@@ -63,7 +55,13 @@ pub(super) fn answer(
         LanguageRepair::Impossible(_) => Exit::Fails,
         LanguageRepair::Unknown(_) => Exit::Unknown,
     };
-    Ok((exit, None))
+    let report = || match &found.repair {
+        LanguageRepair::Valid(..) if arguments.diff => result.diff().to_owned(),
+        _ => report::text(&result, &context, shared.verbose),
+    };
+    let mut outcome = Outcome::new(exit, shared, || FencesDocument::for_language(&result, &context), report);
+    outcome.text = text.map(|text| text.text().to_owned());
+    Ok(outcome)
 }
 
 /// The evidence for a repair.

@@ -15,6 +15,7 @@ mod robustness;
 mod sources;
 
 use super::batch::{Spoken, print_unwritten};
+use super::outcome::Outcome;
 use super::outputs::OutputOptions;
 use super::words::Ask;
 use super::{Exit, Loaded, SharedOptions, print_input_error};
@@ -28,7 +29,7 @@ pub(super) use checks::Guarded;
 pub(super) use properties::placement_options;
 pub(super) use remedies::hang_options;
 pub(super) use repaired::{no_text, write_back};
-pub(super) use robustness::failed;
+pub(super) use robustness::rejected;
 
 /// Runs `palisade fences`.
 pub(super) fn run(arguments: &FencesArguments, shared: &SharedOptions) -> Exit {
@@ -38,16 +39,17 @@ pub(super) fn run(arguments: &FencesArguments, shared: &SharedOptions) -> Exit {
         Ok(outputs) => outputs,
         Err(error) => return print_input_error(&error, shared),
     };
-    let answered = arguments.program.read_any_within(&arguments.file, &limits).and_then(|mut loaded| {
-        // Fences are for all delays.
-        loaded.program.accepted.clear();
+    let answered = arguments.program.read_any_within(&arguments.file, &limits).and_then(|loaded| {
         loaded.print_warnings(shared);
-        answer(arguments, shared, &loaded, &limits)
+        answer(arguments, shared, loaded, &limits)
     });
-    let (exit, answer) = answered.unwrap_or_else(|error| {
-        let Spoken { answer, .. } = Spoken::refused(&arguments.file, &error, shared);
-        (print_input_error(&error, shared), answer)
-    });
+    let (exit, answer) = match answered.and_then(|outcome| say(outcome, arguments, shared)) {
+        Ok(said) => said,
+        Err(error) => {
+            let Spoken { answer, .. } = Spoken::refused(&arguments.file, &error, shared);
+            (print_input_error(&error, shared), answer)
+        }
+    };
     // Where the evidence was rejected, there is nothing to write.
     let Some(answer) = answer else { return exit };
     match outputs.finish("fences", &[answer]) {
@@ -56,13 +58,33 @@ pub(super) fn run(arguments: &FencesArguments, shared: &SharedOptions) -> Exit {
     }
 }
 
-/// Answers the question that the options ask: the exit status, and what was found for `--sarif`.
-fn answer(
+/// Says what there is to say, and makes the changes of sources that are to be made.
+fn say(
+    outcome: Outcome,
     arguments: &FencesArguments,
     shared: &SharedOptions,
-    loaded: &Loaded,
-    limits: &Limits,
 ) -> Result<(Exit, Option<Answer>), InputError> {
+    outcome.print();
+    let Outcome { spoken, proposal, .. } = outcome;
+    #[cfg(feature = "machine")]
+    if let (Some(proposal), true) = (&proposal, arguments.apply) {
+        return Ok((sources::apply(proposal, arguments, shared)?, None));
+    }
+    #[cfg(not(feature = "machine"))]
+    let _ = (proposal, arguments, shared);
+    Ok((spoken.exit, spoken.answer))
+}
+
+/// Answers the question that the options ask.
+pub(super) fn answer(
+    arguments: &FencesArguments,
+    shared: &SharedOptions,
+    mut loaded: Loaded,
+    limits: &Limits,
+) -> Result<Outcome, InputError> {
+    // Fences are for all delays.
+    loaded.program.accepted.clear();
+    let loaded = &loaded;
     if arguments.apply && arguments.file == "-" {
         return Err(InputError::file("<stdin>", "standard input cannot be written back; leave `--apply` out"));
     }

@@ -2,7 +2,7 @@
 
 use super::arguments::{ALTERNATIVES, FencesArguments, MethodChoice, ObjectiveChoice};
 use super::properties::model_to_ask;
-use crate::cli::output::{print_document, print_text};
+use crate::cli::outcome::Outcome;
 use crate::cli::outputs::OutputOptions;
 use crate::cli::{Exit, Loaded, SharedOptions};
 use crate::limits::Limits;
@@ -10,7 +10,7 @@ use crate::program::Program;
 use crate::properties::placement::PlacementOptions;
 use crate::properties::placement::pairs::{Method, MethodError, PairOptions, PairsPlaced, place_pairs};
 use crate::report::documents::FencesDocument;
-use crate::report::findings::{Answer, pair_findings};
+use crate::report::findings::pair_findings;
 use crate::report::page::pairs_page;
 use crate::report::pairs as report;
 use crate::report::simulate::value_error;
@@ -69,7 +69,7 @@ pub(super) fn answer(
     shared: &SharedOptions,
     loaded: &Loaded,
     limits: &Limits,
-) -> Result<(Exit, Option<Answer>), InputError> {
+) -> Result<Outcome, InputError> {
     let begin = Instant::now();
     let program = &loaded.program;
     let model = model_to_ask(arguments, loaded)?;
@@ -102,11 +102,6 @@ pub(super) fn answer(
     let context = loaded.context(&arguments.file, begin, &[]);
     let result = report::Result { placed: placed.as_ref().map_err(String::as_str), options: &options };
     let document = FencesDocument::for_pairs(&result, &context);
-    if shared.json {
-        print_document(&document);
-    } else {
-        print_text(report::text(&result, &context, shared.verbose));
-    }
     let exit = match &placed {
         Ok(PairsPlaced::Valid(placement)) if placement.is_proved => Exit::Holds,
         Ok(PairsPlaced::Valid(_)) | Err(_) => Exit::Unknown,
@@ -114,5 +109,7 @@ pub(super) fn answer(
     };
     let find = || pair_findings(&result, &context);
     let page = || pairs_page(&document, &result, &context);
-    Ok((exit, OutputOptions::from(&arguments.sarif).answer(find, page)))
+    let mut outcome = Outcome::new(exit, shared, || &document, || report::text(&result, &context, shared.verbose));
+    outcome.spoken.answer = OutputOptions::from(&arguments.sarif).answer(find, page);
+    Ok(outcome)
 }

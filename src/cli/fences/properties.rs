@@ -4,7 +4,8 @@ use super::arguments::{ALTERNATIVES, FencesArguments};
 use super::checks::{Guarded, alarm};
 use super::repaired::{Proofs, no_text, write_back, write_proofs};
 use super::robustness;
-use crate::cli::output::{print_document, print_text, remark};
+use crate::cli::outcome::Outcome;
+use crate::cli::output::remark;
 use crate::cli::outputs::OutputOptions;
 use crate::cli::{Exit, Loaded, SharedOptions};
 use crate::evidence::Evidence;
@@ -16,7 +17,7 @@ use crate::properties::placement::{
 use crate::properties::{Proof, targets};
 use crate::report::context::Context;
 use crate::report::documents::FencesDocument;
-use crate::report::findings::{Answer, property_fence_findings};
+use crate::report::findings::property_fence_findings;
 use crate::report::page::property_fences_page;
 use crate::report::property_fences as report;
 use crate::semantics::{Model, Target};
@@ -29,7 +30,7 @@ pub(super) fn answer(
     shared: &SharedOptions,
     loaded: &Loaded,
     limits: &Limits,
-) -> Result<(Exit, Option<Answer>), InputError> {
+) -> Result<Outcome, InputError> {
     let begin = Instant::now();
     let program = &loaded.program;
     let options = placement_options(arguments, loaded, limits)?;
@@ -45,8 +46,7 @@ pub(super) fn answer(
         Ok(found) => found,
         Err(PropertyRepairError::Placement(error)) => return Err(refused(&error, loaded)),
         Err(error @ (PropertyRepairError::Rejected(_) | PropertyRepairError::Broken(_))) => {
-            remark(alarm(&arguments.file, &error.to_string()));
-            return Ok((Exit::Rejected, None));
+            return Ok(Outcome::rejected(alarm(&arguments.file, &error.to_string())));
         }
     };
     let no_text = no_text(&arguments.file, arguments.needs_text(), found.text.as_ref())?;
@@ -65,7 +65,6 @@ pub(super) fn answer(
         no_diff: no_text.as_deref(),
         written,
     };
-    print_result(arguments, shared, &result, &context);
     let exit = match &found.placed {
         // Asked to write, and not sure enough to.
         Placed::Valid(placement) if arguments.apply && !placement.measures.is_empty() && written.is_none() => {
@@ -77,25 +76,17 @@ pub(super) fn answer(
     };
     let find = || property_fence_findings(&result, &context, loaded.format);
     let page = || property_fences_page(&FencesDocument::for_properties(&result, &context), &result, &context);
-    Ok((exit, OutputOptions::from(&arguments.sarif).answer(find, page)))
-}
-
-fn print_result(
-    arguments: &FencesArguments,
-    shared: &SharedOptions,
-    result: &report::Result<'_>,
-    context: &Context<'_>,
-) {
-    if shared.json {
-        print_document(&FencesDocument::for_properties(result, context));
-    } else if arguments.diff {
-        print_text(result.diff);
-        if !matches!(&result.found.placed, Placed::Valid(placement) if placement.open.is_none()) {
-            remark(report::text(result, context, shared.verbose));
-        }
-    } else {
-        print_text(report::text(result, context, shared.verbose));
+    let document = || FencesDocument::for_properties(&result, &context);
+    let report =
+        || if arguments.diff { result.diff.to_owned() } else { report::text(&result, &context, shared.verbose) };
+    let mut outcome = Outcome::new(exit, shared, document, report);
+    let is_whole = matches!(&found.placed, Placed::Valid(placement) if placement.open.is_none());
+    if arguments.diff && !shared.json && !is_whole {
+        outcome.spoken.remarks = report::text(&result, &context, shared.verbose);
     }
+    outcome.spoken.answer = OutputOptions::from(&arguments.sarif).answer(find, page);
+    outcome.text = text.filter(|_| found.is_complete).map(|text| text.text().to_owned());
+    Ok(outcome)
 }
 
 /// The evidence for a placement.

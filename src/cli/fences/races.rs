@@ -3,14 +3,14 @@
 use super::arguments::{FencesArguments, refused_cost};
 use super::checks::alarm;
 use crate::cli::confirm::check_within;
-use crate::cli::output::{print_document, print_text, remark};
+use crate::cli::outcome::Outcome;
 use crate::cli::outputs::OutputOptions;
 use crate::cli::{Exit, Loaded, SharedOptions};
 use crate::limits::Limits;
 use crate::properties::races::{RaceFencesError, RaceOptions, race_fences};
 use crate::report::context::fault_error;
 use crate::report::documents::RaceFencesDocument;
-use crate::report::findings::{Answer, race_fence_findings};
+use crate::report::findings::race_fence_findings;
 use crate::report::page::race_fences_page;
 use crate::report::races::fences_text;
 use crate::syntax::InputError;
@@ -23,7 +23,7 @@ pub(super) fn answer(
     shared: &SharedOptions,
     loaded: &Loaded,
     limits: &Limits,
-) -> Result<(Exit, Option<Answer>), InputError> {
+) -> Result<Outcome, InputError> {
     let begin = Instant::now();
     let program = &loaded.program;
     check_options(arguments, &program.source.name)?;
@@ -42,8 +42,7 @@ pub(super) fn answer(
             match checked {
                 Ok(Ok(())) => Ok(found),
                 Ok(Err(failure)) => {
-                    remark(alarm(&arguments.file, &failure));
-                    return Ok((Exit::Rejected, None));
+                    return Ok(Outcome::rejected(alarm(&arguments.file, &failure)));
                 }
                 Err(reason) => Err(reason),
             }
@@ -53,14 +52,11 @@ pub(super) fn answer(
     let exit = if found.is_ok() { Exit::Holds } else { Exit::Unknown };
     let found = found.as_ref().map_err(|reason| *reason);
     let document = RaceFencesDocument::new(found, &context);
-    if shared.json {
-        print_document(&document);
-    } else {
-        print_text(fences_text(found, &context, shared.verbose));
-    }
     let find = || race_fence_findings(found, &context, loaded.format);
     let page = || race_fences_page(&document, found, &context);
-    Ok((exit, OutputOptions::from(&arguments.sarif).answer(find, page)))
+    let mut outcome = Outcome::new(exit, shared, || &document, || fences_text(found, &context, shared.verbose));
+    outcome.spoken.answer = OutputOptions::from(&arguments.sarif).answer(find, page);
+    Ok(outcome)
 }
 
 /// Refuses what is for other criteria.

@@ -4,8 +4,8 @@ use super::arguments::FencesArguments;
 use super::checks::Guarded;
 use super::properties::{model_with_buffers, options_under};
 use super::repaired::{Proofs, no_text, write_back, write_proofs};
-use super::robustness::failed;
-use crate::cli::output::{print_document, print_text};
+use super::robustness::rejected;
+use crate::cli::outcome::Outcome;
 use crate::cli::outputs::OutputOptions;
 use crate::cli::words::Ask;
 use crate::cli::{Exit, Loaded, SharedOptions};
@@ -16,7 +16,7 @@ use crate::limits::Limits;
 use crate::program::Program;
 use crate::properties::placement::PlacementOptions;
 use crate::report::documents::FencesDocument;
-use crate::report::findings::{Answer, remedy_findings};
+use crate::report::findings::remedy_findings;
 use crate::report::page::remedy_page;
 use crate::report::remedies as report;
 use crate::syntax::InputError;
@@ -29,7 +29,7 @@ pub(super) fn answer(
     shared: &SharedOptions,
     loaded: &Loaded,
     limits: &Limits,
-) -> Result<(Exit, Option<Answer>), InputError> {
+) -> Result<Outcome, InputError> {
     let begin = Instant::now();
     let program = &loaded.program;
     let (wanted, checks) = (arguments.repair_options(loaded), Guarded { file: &arguments.file });
@@ -42,7 +42,7 @@ pub(super) fn answer(
     };
     let found = match found {
         Ok(found) => found,
-        Err(error) => return Ok((failed(&error, &arguments.file, loaded)?, None)),
+        Err(error) => return rejected(&error, &arguments.file, loaded),
     };
     let no_text = no_text(&arguments.file, arguments.needs_text(), found.text.as_ref())?;
     let text = found.text.as_ref().and_then(|text| text.as_ref().ok());
@@ -50,16 +50,10 @@ pub(super) fn answer(
         Some(folder) => write_proofs(folder, arguments, loaded, proofs(loaded, &found))?,
         None => Vec::new(),
     };
-    let written = write_back(&arguments.file, loaded, text.filter(|_| arguments.apply && found.proof.is_some()))?;
+    let text = text.filter(|_| found.proof.is_some());
+    let written = write_back(&arguments.file, loaded, text.filter(|_| arguments.apply))?;
     let context = loaded.context(&arguments.file, begin, &certificates);
     let result = report::Result { found: &found, no_diff: no_text.as_deref(), written };
-    if shared.json {
-        print_document(&FencesDocument::for_remedy(&result, &context));
-    } else if arguments.diff && matches!(found.remedy, Remedy::Valid(..)) {
-        print_text(result.diff());
-    } else {
-        print_text(report::text(&result, &context, shared.verbose));
-    }
     let exit = match &found.remedy {
         // Asked to write, and not sure enough to.
         Remedy::Valid(measures, _) if arguments.apply && !measures.is_empty() && written.is_none() => Exit::Unknown,
@@ -69,7 +63,14 @@ pub(super) fn answer(
     };
     let find = || remedy_findings(&result, &context, loaded.format);
     let page = || remedy_page(&FencesDocument::for_remedy(&result, &context), &result, &context);
-    Ok((exit, OutputOptions::from(&arguments.sarif).answer(find, page)))
+    let report = || match &found.remedy {
+        Remedy::Valid(..) if arguments.diff => result.diff().to_owned(),
+        _ => report::text(&result, &context, shared.verbose),
+    };
+    let mut outcome = Outcome::new(exit, shared, || FencesDocument::for_remedy(&result, &context), report);
+    outcome.spoken.answer = OutputOptions::from(&arguments.sarif).answer(find, page);
+    outcome.text = text.map(|text| text.text().to_owned());
+    Ok(outcome)
 }
 
 /// The evidence for a remedy.

@@ -5,16 +5,16 @@ use super::checks::{Guarded, alarm};
 use super::needed;
 use super::progress::Progress;
 use super::repaired::{Proofs, no_text, write_back, write_proofs};
-use crate::cli::output::{print_document, print_text, remark};
+use crate::cli::outcome::Outcome;
 use crate::cli::outputs::OutputOptions;
 use crate::cli::{Exit, Loaded, SharedOptions};
 use crate::evidence::{Evidence, RobustCertificate};
 use crate::fences::{FenceError, Repair, RepairError, Repaired, repair};
 use crate::limits::Limits;
-use crate::report::context::{Context, fault_error};
+use crate::report::context::fault_error;
 use crate::report::documents::FencesDocument;
 use crate::report::fences as report;
-use crate::report::findings::{Answer, fence_findings};
+use crate::report::findings::fence_findings;
 use crate::report::needed::Needed;
 use crate::report::page::fences_page;
 use crate::report::proposal::Proposal;
@@ -27,7 +27,7 @@ pub(super) fn answer(
     shared: &SharedOptions,
     loaded: &Loaded,
     limits: &Limits,
-) -> Result<(Exit, Option<Answer>), InputError> {
+) -> Result<Outcome, InputError> {
     let begin = Instant::now();
     let program = &loaded.program;
     arguments.check_for_robustness(program)?;
@@ -37,14 +37,10 @@ pub(super) fn answer(
         Ok(found) => found,
         Err(RepairError::Fences(error)) => return Err(refused(&error, loaded)),
         Err(RepairError::Rejected(failure)) => {
-            drop(progress);
-            remark(alarm(&arguments.file, &failure.to_string()));
-            return Ok((Exit::Rejected, None));
+            return Ok(Outcome::rejected(alarm(&arguments.file, &failure.to_string())));
         }
         Err(RepairError::Broken(what)) => {
-            drop(progress);
-            remark(alarm(&arguments.file, &what));
-            return Ok((Exit::Rejected, None));
+            return Ok(Outcome::rejected(alarm(&arguments.file, &what)));
         }
     };
     let needed = needed::ask(arguments, loaded, &found, limits);
@@ -52,8 +48,7 @@ pub(super) fn answer(
     let needed = match needed {
         Ok(needed) => needed,
         Err(failure) => {
-            remark(alarm(&arguments.file, &failure));
-            return Ok((Exit::Rejected, None));
+            return Ok(Outcome::rejected(alarm(&arguments.file, &failure)));
         }
     };
     let proposed = proposed(arguments, loaded, &found);
@@ -69,8 +64,8 @@ pub(super) fn answer(
         Some(folder) => write_proofs(folder, arguments, loaded, proofs(loaded, &found, needed.as_ref()))?,
         None => Vec::new(),
     };
-    let text = found.repaired_text().filter(|_| arguments.apply && found.certificate.is_some());
-    let written = write_back(&arguments.file, loaded, text)?;
+    let text = found.repaired_text().filter(|_| found.certificate.is_some());
+    let written = write_back(&arguments.file, loaded, text.filter(|_| arguments.apply))?;
     let context = loaded.context(&arguments.file, begin, &certificates);
     let result = report::Result {
         found: &found,
@@ -80,11 +75,6 @@ pub(super) fn answer(
         written,
         needed: needed.as_ref(),
     };
-    print_result(arguments, shared, &result, &context);
-    #[cfg(feature = "machine")]
-    if let (Some(proposal), true) = (&proposal, arguments.apply) {
-        return Ok((super::sources::apply(proposal, arguments, shared)?, None));
-    }
     let exit = match &found.repair {
         // Asked to write, and not sure enough to.
         Repair::Valid(placement) if arguments.apply && !placement.measures.is_empty() && written.is_none() => {
@@ -96,7 +86,17 @@ pub(super) fn answer(
     };
     let find = || fence_findings(&result, &context, loaded.format);
     let page = || fences_page(&FencesDocument::new(&result, &context), &result, &context);
-    Ok((exit, OutputOptions::from(&arguments.sarif).answer(find, page)))
+    let document = || FencesDocument::new(&result, &context);
+    let report =
+        || if arguments.diff { result.diff().to_owned() } else { report::text(&result, &context, shared.verbose) };
+    let mut outcome = Outcome::new(exit, shared, document, report);
+    if arguments.diff && !shared.json && !matches!(found.repair, Repair::Valid(_)) {
+        outcome.spoken.remarks = report::text(&result, &context, shared.verbose);
+    }
+    outcome.spoken.answer = OutputOptions::from(&arguments.sarif).answer(find, page);
+    outcome.text = text.map(|text| text.text().to_owned());
+    outcome.proposal = proposal;
+    Ok(outcome)
 }
 
 /// The changes of the sources of machine code, or why there are none; nothing for other programs, and where nothing is to be changed.
@@ -108,24 +108,6 @@ fn proposed(arguments: &FencesArguments, loaded: &Loaded, found: &Repaired) -> O
     return Some(super::sources::propose(arguments, loaded, found));
     #[cfg(not(feature = "machine"))]
     unreachable!("{} is not read without the reader of machine code", arguments.file)
-}
-
-fn print_result(
-    arguments: &FencesArguments,
-    shared: &SharedOptions,
-    result: &report::Result<'_>,
-    context: &Context<'_>,
-) {
-    if shared.json {
-        print_document(&FencesDocument::new(result, context));
-    } else if arguments.diff {
-        print_text(result.diff());
-        if !matches!(result.found.repair, Repair::Valid(_)) {
-            remark(report::text(result, context, shared.verbose));
-        }
-    } else {
-        print_text(report::text(result, context, shared.verbose));
-    }
 }
 
 /// The evidence for a repair.
@@ -161,14 +143,11 @@ pub(super) fn refused(error: &FenceError, loaded: &Loaded) -> InputError {
     }
 }
 
-/// How a command ends whose repair failed: the input is at fault, or the repair's own evidence is rejected, which is
+/// What a command comes to whose repair failed: the input is at fault, or the repair's own evidence is rejected, which is
 /// said loudly.
-pub(in crate::cli) fn failed(error: &RepairError, file: &str, loaded: &Loaded) -> Result<Exit, InputError> {
+pub(in crate::cli) fn rejected(error: &RepairError, file: &str, loaded: &Loaded) -> Result<Outcome, InputError> {
     match error {
         RepairError::Fences(error) => Err(refused(error, loaded)),
-        RepairError::Rejected(_) | RepairError::Broken(_) => {
-            remark(alarm(file, &error.to_string()));
-            Ok(Exit::Rejected)
-        }
+        RepairError::Rejected(_) | RepairError::Broken(_) => Ok(Outcome::rejected(alarm(file, &error.to_string()))),
     }
 }

@@ -21,11 +21,13 @@ mod guard;
 mod jobs;
 mod lines;
 mod load;
+mod lsp;
 mod man;
 mod net;
 mod net_input;
 mod options;
 mod orderings;
+mod outcome;
 mod output;
 mod outputs;
 mod pending;
@@ -52,7 +54,7 @@ pub use options::SharedOptions;
 pub use output::{print_document, print_line, print_text};
 
 /// All subcommands, in the order in which help lists them.
-fn subcommands() -> [Subcommand; 18] {
+fn subcommands() -> [Subcommand; 19] {
     [
         Subcommand::new("check", "Answer all questions about programs: their properties, and robustness", check::run)
             .on_workers()
@@ -99,6 +101,9 @@ palisade check --junit cases.xml --sarif log.sarif tests/",
             .with_examples("palisade convert --to native program.txt"),
         Subcommand::new("fmt", "Lay out programs in the native language afresh", fmt::run)
             .with_examples("palisade fmt --check models/"),
+        Subcommand::new("lsp", "Serve an editor: verdicts, violations and fixes while you type", lsp::run)
+            .on_workers()
+            .with_examples("palisade lsp"),
         Subcommand::new("plan", "Write jobs for many machines, one a line", jobs::plan)
             .in_group(Group::Machines)
             .with_examples("palisade plan check models/ -o jobs.jsonl"),

@@ -13,6 +13,7 @@ mod hangs;
 mod house;
 mod languages;
 mod litmus;
+mod lsp;
 mod machine;
 mod nets;
 mod piped;

@@ -4,7 +4,7 @@ use crate::documents;
 use std::path::Path;
 use std::process::{Command, Output};
 
-const SUBCOMMANDS: [&str; 18] = [
+const SUBCOMMANDS: [&str; 19] = [
     "bench",
     "check",
     "completions",
@@ -12,6 +12,7 @@ const SUBCOMMANDS: [&str; 18] = [
     "cover",
     "fences",
     "fmt",
+    "lsp",
     "man",
     "merge",
     "net",

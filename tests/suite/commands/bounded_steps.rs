@@ -130,7 +130,7 @@ fn one_step_of_a_search_is_bounded_work() {
     for (name, text) in [("counts", COUNTS), ("chooses", CHOOSES), ("wide", WIDE)] {
         let file = format!("{name}.pal");
         std::fs::write(folder.path().join(&file), text).expect("it is written");
-        sample(threads.to_vec(), 3).iter().for_each(|command| ends_in_time(folder.path(), &file, command));
+        sample(threads.to_vec(), 5).iter().for_each(|command| ends_in_time(folder.path(), &file, command));
     }
     std::fs::write(folder.path().join("crowd.pal"), CROWD).expect("it is written");
     for command in ["check", "prove", "prove --model sc", "fences", "check --ask races"] {

@@ -48,20 +48,20 @@ fn compare_with_searches(program: &Program) -> Compared {
 
 #[test]
 fn fences_with_fixed_copies_cost_what_searches_say() {
-    let amount = Amount { default: 120, long: 5_000 };
+    let amount = Amount { default: 48, long: 5_000 };
     let copies = [Copies::Exactly(1), Copies::Exactly(2)];
     let generate = |seed| often_not_robust(with_domains(seed, &copies), seed);
     let counts = compare_generated("fences with counters, fixed", 5_700_000, amount, generate, compare_with_searches);
-    assert!(of_class(&counts, "fenced") > 30 && of_class(&counts, "robust") > 15, "{counts:?}");
+    assert!(of_class(&counts, "fenced") > 9 && of_class(&counts, "robust") > 4, "{counts:?}");
 }
 
 #[test]
 fn fences_for_any_number_of_copies_cost_what_searches_say() {
-    let amount = Amount { default: 60, long: 3_000 };
+    let amount = Amount { default: 30, long: 3_000 };
     let copies = [Copies::Any, Copies::Any, Copies::Exactly(1)];
     let generate = |seed| often_not_robust(with_domains(seed, &copies), seed);
     let counts = compare_generated("fences with counters, any", 5_710_000, amount, generate, compare_with_searches);
-    assert!(of_class(&counts, "fenced") > 8 && of_class(&counts, "robust") > 4, "{counts:?}");
+    assert!(of_class(&counts, "fenced") > 2 && of_class(&counts, "robust") > 1, "{counts:?}");
 }
 
 /// The repair of a program as its own text says it.
@@ -104,7 +104,7 @@ fn compare_in_integers(program: &Program) -> Compared {
 
 #[test]
 fn fences_in_integers_are_enough_with_few_copies() {
-    let amount = Amount { default: 60, long: 4_000 };
+    let amount = Amount { default: 30, long: 4_000 };
     let copies = vec![Copies::Exactly(1), Copies::Exactly(2), Copies::Any];
     let generate = |seed: u64| {
         if seed.is_multiple_of(3) {
@@ -114,5 +114,5 @@ fn fences_in_integers_are_enough_with_few_copies() {
         often_not_robust(program_with_counters(seed, &shape), seed / 2)
     };
     let counts = compare_generated("fences, integers", 5_720_000, amount, generate, compare_in_integers);
-    assert!(of_class(&counts, "fenced, with counters that are not all known") > 2, "{counts:?}");
+    assert!(of_class(&counts, "fenced, with counters that are not all known") > 0, "{counts:?}");
 }

@@ -114,26 +114,26 @@ pub(super) fn often_not_robust(program: Program, seed: u64) -> Program {
 
 #[test]
 fn verdicts_with_fixed_copies_are_those_without_counters() {
-    let amount = Amount { default: 160, long: 6_000 };
+    let amount = Amount { default: 64, long: 6_000 };
     let copies = [Copies::Exactly(1), Copies::Exactly(2), Copies::Exactly(3)];
     let generate = |seed| often_not_robust(with_domains(seed, &copies), seed);
     let counts = compare_generated("counters, fixed", 5_000_000, amount, generate, compare);
-    assert!(of_class(&counts, "robust") > 21 && of_class(&counts, "not robust") > 36, "{counts:?}");
+    assert!(of_class(&counts, "robust") > 6 && of_class(&counts, "not robust") > 10, "{counts:?}");
 }
 
 #[test]
 fn verdicts_for_any_number_of_copies_are_those_without_counters() {
-    let amount = Amount { default: 60, long: 4_000 };
+    let amount = Amount { default: 30, long: 4_000 };
     let copies = [Copies::Any, Copies::Any, Copies::Exactly(1)];
     let generate = |seed| often_not_robust(with_domains(seed, &copies), seed);
     let counts = compare_generated("counters, any number", 5_100_000, amount, generate, compare);
-    assert!(of_class(&counts, "robust") > 7 && of_class(&counts, "not robust") > 14, "{counts:?}");
+    assert!(of_class(&counts, "robust") > 2 && of_class(&counts, "not robust") > 4, "{counts:?}");
 }
 
 /// Without loops values are few even without a domain, so that the oracle answers.
 #[test]
 fn verdicts_in_integers_are_the_oracles() {
-    let amount = Amount { default: 80, long: 5_000 };
+    let amount = Amount { default: 32, long: 5_000 };
     let copies = vec![Copies::Exactly(1), Copies::Exactly(2)];
     let generate = |seed| {
         let jumps = if seed % 2 == 0 { 0 } else { 30 };
@@ -141,7 +141,7 @@ fn verdicts_in_integers_are_the_oracles() {
         often_not_robust(program_with_counters(seed, &shape), seed / 2)
     };
     let counts = compare_generated("counters, integers", 5_200_000, amount, generate, compare);
-    assert!(of_class(&counts, "robust") > 10 && of_class(&counts, "not robust") > 18, "{counts:?}");
+    assert!(of_class(&counts, "robust") > 3 && of_class(&counts, "not robust") > 5, "{counts:?}");
 }
 
 /// The program with a domain of so many values from 0 on, or in integers.
@@ -183,11 +183,11 @@ pub(super) fn compare_widths(program: &Program) -> Compared {
 
 #[test]
 fn verdicts_for_every_larger_width() {
-    let amount = Amount { default: 160, long: 6_000 };
+    let amount = Amount { default: 64, long: 6_000 };
     let generate = |seed| {
         let copies = [Copies::Exactly(1), Copies::Exactly(2), Copies::Any];
         often_not_robust(program_with_counters(seed, &shape(Some(64), copies.to_vec())), seed)
     };
     let counts = compare_generated("counters, widths", 5_300_000, amount, generate, compare_widths);
-    assert!(of_class(&counts, "robust for every width") > 7 && of_class(&counts, "not robust") > 3, "{counts:?}");
+    assert!(of_class(&counts, "robust for every width") > 2 && of_class(&counts, "not robust") > 0, "{counts:?}");
 }

@@ -84,15 +84,15 @@ fn compare_any_number(program: &Program) -> Compared {
 
 #[test]
 fn robustness_against_concurrency_is_what_the_oracle_says() {
-    let amount = Amount { default: 200, long: 20_000 };
+    let amount = Amount { default: 80, long: 20_000 };
     let counts = compare_generated("events, concurrency", 20_000_000, amount, event_program_of, compare);
-    assert!(of_class(&counts, "robust") > 36 && of_class(&counts, "not robust") > 36, "{counts:?}");
+    assert!(of_class(&counts, "robust") > 10 && of_class(&counts, "not robust") > 10, "{counts:?}");
     assert_eq!(of_class(&counts, "no meaning"), 0, "{counts:?}");
 }
 
 #[test]
 fn robust_for_any_number_of_occurrences_is_robust_for_few() {
-    let amount = Amount { default: 80, long: 5_000 };
+    let amount = Amount { default: 32, long: 5_000 };
     let counts = compare_generated("events, any number", 21_000_000, amount, event_program_of, compare_any_number);
-    assert!(of_class(&counts, "not robust") > 18 && of_class(&counts, "robust, 1 to 2") > 0, "{counts:?}");
+    assert!(of_class(&counts, "not robust") > 5 && of_class(&counts, "robust, 1 to 2") > 0, "{counts:?}");
 }

@@ -162,7 +162,7 @@ fn shapes() -> Vec<Shape> {
 
 #[test]
 fn verdicts_are_the_oracles() {
-    let amount = Amount { default: 70, long: 20_000 };
+    let amount = Amount { default: 30, long: 20_000 };
     let counts = compare_all("properties", 7_000_000, amount, &shapes(), compare);
     let asked: usize = counts.values().sum::<usize>() - of_class(&counts, "without properties");
     for class in ["TSO reaches more than SC", "PSO reaches more than TSO", "never reached", "reached under SC"] {

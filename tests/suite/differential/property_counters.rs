@@ -176,7 +176,7 @@ pub(super) fn compare(program: &Program) -> Compared {
 
 #[test]
 fn what_residues_prove_holds_for_every_width() {
-    let amount = Amount { default: 100, long: 6_000 };
+    let amount = Amount { default: 40, long: 6_000 };
     let generate = |seed: u64| {
         let copies = vec![Copies::Exactly(1), Copies::Exactly(2), Copies::Any];
         let size = if seed.is_multiple_of(3) { None } else { Some(64) };
@@ -184,18 +184,18 @@ fn what_residues_prove_holds_for_every_width() {
         with_properties(program_with_counters(seed, &shape), seed)
     };
     let counts = compare_generated("property counters", 6_700_000, amount, generate, compare);
-    assert!(of_class(&counts, "proved by residues") > 1 && of_class(&counts, "not proved") > 7, "{counts:?}");
+    assert!(of_class(&counts, "proved by residues") > 0 && of_class(&counts, "not proved") > 2, "{counts:?}");
 }
 
 #[test]
 fn what_holds_without_tickets_holds_with_them() {
-    let amount = Amount { default: 80, long: 10_000 };
+    let amount = Amount { default: 32, long: 10_000 };
     let generate = |seed: u64| {
         let lock = nearly_a_ticket_lock(seed);
         if seed.is_multiple_of(4) { with_properties(lock, seed) } else { with_exclusion(lock) }
     };
     let counts = compare_generated("property tickets", 6_800_000, amount, generate, compare);
-    assert!(of_class(&counts, "proved without tickets") > 1 && of_class(&counts, "not proved") > 7, "{counts:?}");
+    assert!(of_class(&counts, "proved without tickets") > 0 && of_class(&counts, "not proved") > 2, "{counts:?}");
 }
 
 #[test]

@@ -131,10 +131,10 @@ fn of_rings(program: &Program, compared: Compared) -> Compared {
 
 #[test]
 fn verdicts_of_rings_with_fixed_copies_are_those_value_by_value() {
-    let amount = Amount { default: 120, long: 10_000 };
+    let amount = Amount { default: 48, long: 10_000 };
     let generate = |seed| with_ring(seed, Some(2 + usize::from(seed % 5 == 0)), &["1", "2"]);
     let counts = compare_generated("rings, fixed", 7_600_000, amount, generate, |own| of_rings(own, compare(own)));
-    assert!(of_class(&counts, "robust") > 5 && of_class(&counts, "not robust") > 5, "{counts:?}");
+    assert!(of_class(&counts, "robust") > 1 && of_class(&counts, "not robust") > 1, "{counts:?}");
 }
 
 #[test]
@@ -169,11 +169,11 @@ fn compare_in_integers(program: &Program) -> Compared {
 
 #[test]
 fn verdicts_of_rings_in_integers_are_those_of_few_copies() {
-    let amount = Amount { default: 60, long: 10_000 };
+    let amount = Amount { default: 30, long: 10_000 };
     let generate = |seed| with_ring(seed, None, &["*", "*", "2"]);
     let counts = compare_generated("rings, integers", 7_800_000, amount, generate, compare_in_integers);
     assert!(
-        of_class(&counts, "robust where far is one value") > 1 && of_class(&counts, "not robust") > 3,
+        of_class(&counts, "robust where far is one value") > 0 && of_class(&counts, "not robust") > 0,
         "{counts:?}"
     );
 }

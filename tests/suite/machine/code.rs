@@ -177,7 +177,7 @@ fn rings_are_answered_for_any_number_of_threads() {
         ("\"head\", \"tail\"", again, Verdict::NotRobust),
         ("\"written\", \"taken\"", pair, Verdict::NotRobust),
     ] {
-        for level in sample(LEVELS.to_vec(), 3) {
+        for level in sample(LEVELS.to_vec(), 5) {
             let folder = tempfile::tempdir().expect("a folder");
             let path = narrowed(folder.path(), level, cells, 3, of);
             let program = palisade::machine::read(&path).unwrap_or_else(|error| panic!("{}", error.render(false)));

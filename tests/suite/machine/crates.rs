@@ -89,7 +89,7 @@ fn published_crates_are_read_as_they_are() {
     let all = cargo_palisade(&["--test", "rows", "--", "--help"]);
     let snapshots = folder().join("target/palisade/rows");
     assert!(snapshots.is_dir(), "{}", String::from_utf8_lossy(&all.stderr));
-    for (name, expected) in sample(ROWS.into(), 3) {
+    for (name, expected) in sample(ROWS.into(), 6) {
         let run = |arguments: &[&str]| {
             let mut command = Command::new(env!("CARGO_BIN_EXE_palisade"));
             command.args(arguments).current_dir(&snapshots).output().expect("it starts")

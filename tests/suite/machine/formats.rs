@@ -1,6 +1,7 @@
 //! What commands write for other tools – SARIF, JUnit XML – says what they print, fits its form, and its fixes do what they promise.
 
 use crate::documents::{self, sarif};
+use crate::environment::sample;
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::path::Path;
@@ -32,8 +33,18 @@ fn attribute(node: roxmltree::Node<'_, '_>, name: &str) -> usize {
 fn a_folder_has_the_same_verdicts_in_every_format() {
     let folder = tempfile::tempdir().expect("a folder");
     let (log, cases) = (folder.path().join("log.sarif"), folder.path().join("cases.xml"));
+    let entries = std::fs::read_dir(root().join("models")).expect("the models");
+    let mut models: Vec<String> =
+        entries.map(|entry| entry.expect("a model").file_name()).filter_map(|name| name.into_string().ok()).collect();
+    models.retain(|name| name.ends_with(".pal"));
+    models.sort();
+    std::fs::create_dir(folder.path().join("models")).expect("a folder");
+    for model in sample(models, 4) {
+        let to = folder.path().join("models").join(&model);
+        std::fs::copy(root().join("models").join(model), to).expect("it is copied");
+    }
     let line = format!("check models --json --sarif {} --junit {}", log.display(), cases.display());
-    let run = palisade(root(), &line);
+    let run = palisade(folder.path(), &line);
     let documents = documents::read(&run.stdout);
     let all = documents.as_array().expect("a folder has an array");
     let robustness = |document: &Value| -> Value {
@@ -45,7 +56,7 @@ fn a_folder_has_the_same_verdicts_in_every_format() {
     let log = sarif(&log);
     assert_eq!(of_kind(&log, "not-robust", "fail").len(), count("violated"));
     assert_eq!(of_kind(&log, "not-robust", "pass").len(), count("holds"));
-    assert!(count("holds") > 10 && count("violated") > 10, "{}", documents.len());
+    assert!(count("holds") > 5 && count("violated") > 5, "{}", documents.len());
     assert_eq!(log["runs"][0]["artifacts"].as_array().map(Vec::len), Some(all.len()));
     let mut attacked = 0;
     for result in of_kind(&log, "not-robust", "fail") {

@@ -129,7 +129,7 @@ fn confirm(program: &Program, placement: &PropertyPlacement) {
 
 #[test]
 fn cheapest_sets_are_the_oracles() {
-    let seeds = seeds(60, 20_000);
+    let seeds = seeds(20, 20_000);
     let count = seeds.end - seeds.start;
     let seen = Seen::default();
     seeds.into_par_iter().for_each(|seed| {

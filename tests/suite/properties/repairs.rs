@@ -104,7 +104,7 @@ fn assert_evidence(program: &Program, text: Option<&RepairedText>, shown: &Shown
 
 #[test]
 fn every_claim_has_its_evidence() {
-    let count: u64 = if is_long_run() { 10_000 } else { 200 };
+    let count: u64 = if is_long_run() { 10_000 } else { 70 };
     let [corruptions, watched, kept, incomplete] = [(); 4].map(|()| AtomicUsize::new(0));
     (0..count).into_par_iter().for_each(|seed| {
         let (program, mut random) = (program(seed), Randomness::new(seed));
@@ -131,7 +131,7 @@ fn every_claim_has_its_evidence() {
     println!(
         "{corruptions} corruptions, {watched} with joint states, {kept} rows of kept fences, {incomplete} incomplete"
     );
-    assert!(corruptions > 400 && watched > 100 && kept > 2, "{corruptions} {watched} {kept}");
+    assert!(corruptions > 120 && watched > 25 && kept > 0, "{corruptions} {watched} {kept}");
     assert!(incomplete as u64 * 20 <= count, "{incomplete}");
 }
 

@@ -102,7 +102,7 @@ fn has_another(program: &Program, instance: &Instance) -> Option<bool> {
 fn what_is_robust_but_for_delays_needs_them() {
     let shape = Shape { copies: 3, labels: 4, total_labels: 7, overtaken: 70, fences: 3, rmws: 5, ..Shape::default() };
     let (mut robust_but_for, mut not_robust) = (0, 0);
-    for seed in 0..if environment::is_long_run() { 20_000 } else { 800 } {
+    for seed in 0..if environment::is_long_run() { 20_000 } else { 250 } {
         let program = accepting(random::program(seed, &shape), &mut Randomness::new(seed));
         if attacks(&program).is_empty() {
             // All is accepted, and evidence about nothing is rejected.
@@ -128,5 +128,5 @@ fn what_is_robust_but_for_delays_needs_them() {
         }
     }
     println!("{robust_but_for} robust but for delays, {not_robust} not robust all the same");
-    assert!(robust_but_for >= 10 && not_robust >= 10, "{robust_but_for} {not_robust}");
+    assert!(robust_but_for >= 3 && not_robust >= 3, "{robust_but_for} {not_robust}");
 }

@@ -1,6 +1,7 @@
 //! The shipped models: the verdicts their headers expect, the smallest violating instances, and the evidence for both.
 
 use crate::checked::check;
+use crate::environment::sample;
 use palisade::cli::ProgramOptions;
 use palisade::fences::{CostFunction, FenceOptions, Measure, Repair, Silent, place, redundant_besides};
 use palisade::limits::Limits;
@@ -281,7 +282,7 @@ fn smaller_instances_are_robust() {
 #[test]
 fn properties() {
     const CAPACITY: usize = 2;
-    models().par_iter().for_each(|model| {
+    sample(models(), 3).par_iter().for_each(|model| {
         let program = model.program(&model.fixed.threads);
         let instance = Instance::of(&program).expect("the copies are fixed");
         for (memory, expected) in [(Model::Sc, model.sc), (Model::Tso, model.tso)] {

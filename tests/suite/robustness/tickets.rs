@@ -104,6 +104,7 @@ fn what_is_no_ticket_lock_is_rejected() {
 }
 
 /// Two locks, one inside of the other.
+#[needs::variable("PALISADE_FULL_TESTS")]
 #[test]
 fn two_ticket_locks() {
     let text = "program Two

@@ -152,7 +152,7 @@ fn random_programs_without_loops() {
         ..Shape::default()
     };
     let mut different = [0, 0];
-    for seed in 0..number_of_programs(300) {
+    for seed in 0..number_of_programs(90) {
         let program = with_properties(seed, &shape);
         let instance = Instance::of(&program).expect("random programs fix their copies");
         // A question speaks of the first copy of a thread.

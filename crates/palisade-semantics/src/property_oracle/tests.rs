@@ -88,7 +88,7 @@ fn weaker_models_reach_more() {
 /// those that could have acted before.
 #[test]
 fn fences_behind_stores_take_models_back() {
-    for seed in 0..seeds(400) {
+    for seed in 0..seeds(120) {
         let program = random::program(seed, &shape());
         let ordered = behind_each_store(&program, &Action::StoreFence);
         let (tso, pso) = (ask(&program, Model::Tso), ask(&ordered, Model::Pso));
@@ -113,7 +113,7 @@ fn the_reduced_search_finds_the_same() {
     let sections = Shape { sections: 50, ..shape() };
     let loops = Shape { loops: 15, domains: 100, copies: 2, total_labels: 6, ..shape() };
     let (mut compared, mut stuck) = (0, 0);
-    for seed in 0..seeds(900) {
+    for seed in 0..seeds(300) {
         let shape = [shape(), sections.clone(), loops.clone()][usize::try_from(seed).expect("few seeds") % 3].clone();
         let mut program = random::program(seed, &shape);
         if shape.loops > 0 && program.domain.is_none() {
@@ -141,7 +141,7 @@ fn the_reduced_search_finds_the_same() {
             stuck += usize::from(!reduced.stuck.is_empty());
         }
     }
-    assert!(compared > 1500 && stuck > 100, "{compared} {stuck}");
+    assert!(compared > 450 && stuck > 25, "{compared} {stuck}");
 }
 
 #[test]
@@ -158,7 +158,7 @@ fn traces_are_enumerated_under_pso() {
 fn three_ways_to_fences_agree() {
     let shape = Shape { cycles: 100, properties: 0, ..shape() };
     let mut sizes = BTreeMap::new();
-    for seed in 0..seeds(24) {
+    for seed in 0..seeds(9) {
         let program = random::program(seed, &shape);
         let instance = Instance::of(&program).expect("random programs fix their copies");
         for model in [Model::Tso, Model::Pso] {
@@ -182,7 +182,7 @@ fn three_ways_to_fences_agree() {
             }
         }
     }
-    assert!((0..3).all(|size| sizes.get(&size).is_some_and(|count| *count > 5)), "{sizes:?}");
+    assert!((0..3).all(|size| sizes.get(&size).is_some_and(|count| *count > 1)), "{sizes:?}");
 }
 
 /// All minimal valid sets of two measures at most, each set asked unless it contains a valid one, small ones first.

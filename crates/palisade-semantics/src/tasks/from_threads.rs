@@ -134,7 +134,7 @@ mod tests {
     #[test]
     fn threads_violate_what_events_and_tasks_do() {
         let (mut violated, mut held, mut skipped) = (0, 0, 0);
-        let amount = if std::env::var_os("PALISADE_FULL_TESTS").is_some() { 4000 } else { 150 };
+        let amount = if std::env::var_os("PALISADE_FULL_TESTS").is_some() { 4000 } else { 60 };
         let limits = || Limits::none().with_timeout(Duration::from_millis(400));
         for seed in 40_000..40_000 + amount {
             let mut program = with_properties(seed);
@@ -176,7 +176,7 @@ mod tests {
                 held += usize::from(places.is_empty());
             }
         }
-        assert!(violated > 60 && held > 20, "{violated} {held} {skipped}");
+        assert!(violated > 20 && held > 6, "{violated} {held} {skipped}");
     }
 
     #[test]

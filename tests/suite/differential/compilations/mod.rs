@@ -107,7 +107,7 @@ fn compare(seed: u64) -> Result<&'static str, String> {
 
 #[test]
 fn compilations_have_the_results_of_interleavings() {
-    let amount = Amount { default: 400, long: 400_000 };
+    let amount = Amount { default: 160, long: 400_000 };
     let counts = Mutex::new(Counts::new());
     let failure = seeds(amount.default, amount.long).into_par_iter().find_map_first(|seed| match compare(seed) {
         Ok(class) => {
@@ -124,6 +124,6 @@ fn compilations_have_the_results_of_interleavings() {
     }
     let counts = counts.into_inner().expect("no comparison panicked");
     println!("compilations: {counts:?}");
-    assert!(of_class(&counts, "every compilation, with data") > 24, "{counts:?}");
-    assert!(of_class(&counts, "refused, and rightly") > 12, "{counts:?}");
+    assert!(of_class(&counts, "every compilation, with data") > 7, "{counts:?}");
+    assert!(of_class(&counts, "refused, and rightly") > 3, "{counts:?}");
 }

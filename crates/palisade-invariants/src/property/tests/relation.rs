@@ -7,7 +7,7 @@ use super::*;
 #[test]
 fn the_steps_reach_what_the_program_reaches() {
     let (mut compared, mut violated, mut apart, mut silenced) = (0, 0, 0, 0);
-    for seed in seeds(500) {
+    for seed in seeds(80) {
         let program = with_properties(seed, true);
         let targets = all_targets(&program);
         let mut reached = Vec::new();
@@ -60,7 +60,7 @@ fn largest_slice(program: &Program, targets: &[Target], random: &mut Randomness)
 #[test]
 fn slices_hide_no_violation() {
     let (mut sliced_away, mut violated, mut safe) = (0, 0, 0);
-    for seed in seeds(300) {
+    for seed in seeds(120) {
         let program = with_properties(seed, true);
         let mut random = Randomness::new(seed);
         for (model, buffering) in RELATIONS {
@@ -86,7 +86,7 @@ fn slices_hide_no_violation() {
             }
         }
     }
-    assert!(sliced_away > 2000 && violated > 200 && safe > 200, "{sliced_away} {violated} {safe}");
+    assert!(sliced_away > 500 && violated > 50 && safe > 50, "{sliced_away} {violated} {safe}");
 }
 
 /// With loops, and buffers that are unbounded for the checker alone: what the program reaches with few stores in a buffer, the
@@ -118,5 +118,5 @@ fn with_loops_the_steps_reach_what_is_reached_with_few_stores() {
             }
         }
     }
-    assert!(compared > 300 && closed > 100, "{compared} {closed}");
+    assert!(compared > 90 && closed > 30, "{compared} {closed}");
 }

@@ -47,7 +47,7 @@ impl Counts {
 #[test]
 fn event_graphs_are_what_the_definition_says() {
     let mut counts = Counts::default();
-    for seed in 0..amount(300) {
+    for seed in 0..amount(100) {
         let program = small_program(seed);
         if !is_literal(&program) {
             continue;
@@ -82,7 +82,7 @@ fn happens_before_is_what_the_definition_says() {
             counts.note(expected);
         }
     }
-    assert!(counts.robust > 50 && counts.violated > 10, "{counts:?}");
+    assert!(counts.robust > 12 && counts.violated > 2, "{counts:?}");
 }
 
 /// The answers of the reduced and of the full search about a program.

@@ -18,12 +18,15 @@ use std::process::{Command, Stdio};
 const HELP: &str = "\
 Check the harnesses of a package: tests that end in `Harness::check` (crate palisade-harness)
 
-Usage: cargo palisade [--test NAME] [--package NAME] [--profile dev|release] [--every-compilation]
-                      [--fences | --diff | --apply] [FILTER] [-- OPTIONS OF palisade check, or of palisade fences]
+Usage: cargo palisade [--test NAME] [--package NAME] [--profile dev|release] [--model c11|ra] [--every-compilation]
+                      [--orderings | --fences | --diff | --apply] [FILTER] [-- OPTIONS OF palisade check, or of palisade fences]
 
   --test NAME       only this file of tests; all of them otherwise, and unit tests that have harnesses
   --package NAME    a package of the workspace
   --profile NAME    release, unless you say otherwise
+  --model c11|ra    ask about the sources against C11 or release/acquire, on all processors: their orderings are read in a
+                    build without optimisation. Without it the machine code is asked about, on x86
+  --orderings       the weakest orderings of the sources that keep each harness robust against C11
   --every-compilation
                     build a second time without optimisation, and say whether the verdict holds of every compilation
   --fences          the cheapest fences that make each harness robust, as places in the sources
@@ -54,6 +57,8 @@ struct Request {
     package: Option<String>,
     /// `--profile`.
     profile: Option<String>,
+    /// `--model`, where it is one of the language.
+    language: Option<String>,
     /// `--every-compilation`.
     every_compilation: bool,
     /// What is asked.
@@ -73,10 +78,15 @@ enum Build {
     AsAsked,
     /// The same without optimisation.
     Unoptimised,
+    /// The same, for the orderings of the sources.
+    ForOrderings,
 }
 
 /// The folder, beside the snapshots of a file of tests, for those of its build without optimisation.
 const UNOPTIMISED: &str = "unoptimised";
+
+/// That for the snapshots from which orderings are read.
+const ORDERINGS: &str = "orderings";
 
 /// What is asked about the harnesses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -84,6 +94,8 @@ enum Question {
     /// Whether they are robust.
     #[default]
     Check,
+    /// The weakest orderings.
+    Orderings,
     /// The cheapest fences.
     Fences,
     /// The same, as a patch.
@@ -131,7 +143,13 @@ fn understood(arguments: &[String]) -> Result<Request, String> {
             "--test" => request.tests.push(value()?),
             "--package" | "-p" => request.package = Some(value()?),
             "--profile" => request.profile = Some(value()?),
+            "--model" => match value()?.as_str() {
+                "tso" => {}
+                language @ ("c11" | "ra") => request.language = Some(language.to_owned()),
+                other => return Err(format!("`--model` is `tso`, `c11` or `ra`, and not `{other}`")),
+            },
             "--every-compilation" => request.every_compilation = true,
+            "--orderings" => request.ask(Question::Orderings)?,
             "--fences" => request.ask(Question::Fences)?,
             "--diff" => request.ask(Question::Diff)?,
             "--apply" => request.ask(Question::Apply)?,
@@ -142,6 +160,18 @@ fn understood(arguments: &[String]) -> Result<Request, String> {
             other => return Err(format!("there are two filters, `{other}` is the second")),
         }
     }
+    if request.question == Question::Orderings {
+        if request.language.as_deref() == Some("ra") {
+            return Err("`--orderings` is about C11".to_owned());
+        }
+        request.language.get_or_insert_with(|| "c11".to_owned());
+    }
+    if request.language.is_some() && request.every_compilation {
+        return Err("`--model c11` is about every compilation; `--every-compilation` is about x86".to_owned());
+    }
+    if request.language.is_some() && matches!(request.question, Question::Fences | Question::Diff | Question::Apply) {
+        return Err("fences are found for x86; `--model c11` has none in sources yet".to_owned());
+    }
     Ok(request)
 }
 
@@ -149,7 +179,8 @@ impl Request {
     /// Asks for something else than a check.
     fn ask(&mut self, question: Question) -> Result<(), String> {
         if self.question != Question::Check {
-            return Err("`--fences`, `--diff`, `--apply` and `--no-check` exclude each other".to_owned());
+            let message = "`--orderings`, `--fences`, `--diff`, `--apply` and `--no-check` exclude each other";
+            return Err(message.to_owned());
         }
         self.question = question;
         Ok(())
@@ -163,6 +194,7 @@ impl Request {
         words.extend(self.tests.iter().flat_map(|test| ["--test".to_owned(), test.clone()]));
         words.extend(self.package.iter().flat_map(|package| ["--package".to_owned(), package.clone()]));
         words.extend(self.profile.iter().flat_map(|profile| ["--profile".to_owned(), profile.clone()]));
+        words.extend(self.language.iter().flat_map(|model| ["--model".to_owned(), model.clone()]));
         words.extend(self.every_compilation.then(|| "--every-compilation".to_owned()));
         words.extend(self.filter.clone());
         let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
@@ -176,7 +208,8 @@ fn quoted(word: &str) -> String {
 }
 
 fn check_package(request: &Request) -> Result<Exit, String> {
-    let files = snapshots_of(request, Build::AsAsked)?;
+    let kind = if request.language.is_some() { Build::ForOrderings } else { Build::AsAsked };
+    let files = snapshots_of(request, kind)?;
     if request.every_compilation {
         snapshots_of(request, Build::Unoptimised)?;
     }
@@ -185,7 +218,11 @@ fn check_package(request: &Request) -> Result<Exit, String> {
     }
     let changes: &[&str] = match request.question {
         Question::Nothing => return Ok(Exit::Holds),
-        Question::Check => return palisade(&["check"], &request.options, &files),
+        Question::Check => {
+            let model = request.language.as_deref().map_or(Vec::new(), |model| vec!["--model", model]);
+            return palisade(&[&["check"], model.as_slice()].concat(), &request.options, &files);
+        }
+        Question::Orderings => &["orderings"],
         Question::Fences => &["fences"],
         Question::Diff => &["fences", "--diff"],
         Question::Apply => &["fences", "--apply"],
@@ -240,7 +277,7 @@ fn build(request: &Request, kind: Build) -> Result<Vec<PathBuf>, String> {
     for profile in ["RELEASE", "DEV"] {
         command.env(format!("CARGO_PROFILE_{profile}_DEBUG"), "full");
         command.env(format!("CARGO_PROFILE_{profile}_STRIP"), "none");
-        if kind == Build::Unoptimised {
+        if kind != Build::AsAsked {
             // All else stays as it is asked for, assertions of debugging builds among it: these are other sources.
             command.env(format!("CARGO_PROFILE_{profile}_OPT_LEVEL"), "0");
             command.env(format!("CARGO_PROFILE_{profile}_LTO"), "off");
@@ -280,7 +317,11 @@ fn folder_of(binary: &Path, taken: &mut BTreeSet<String>) -> PathBuf {
 
 /// Runs the tests of a binary; the files of roles beside their snapshots.
 fn snapshots(request: &Request, kind: Build, binary: &Path, folder: &Path) -> Result<Vec<PathBuf>, String> {
-    let folder = &if kind == Build::Unoptimised { folder.join(UNOPTIMISED) } else { folder.to_owned() };
+    let folder = &match kind {
+        Build::AsAsked => folder.to_owned(),
+        Build::Unoptimised => folder.join(UNOPTIMISED),
+        Build::ForOrderings => folder.join(ORDERINGS),
+    };
     let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
     if folder.exists() {
         std::fs::remove_dir_all(folder).map_err(failed)?;
@@ -302,6 +343,7 @@ fn snapshots(request: &Request, kind: Build, binary: &Path, folder: &Path) -> Re
         let mut text = format!("image = {:?}\nsnapshot = {name:?}\nbuild = {again:?}\n", binary.display().to_string());
         match kind {
             Build::Unoptimised => text.push_str("source_order = true\n"),
+            Build::ForOrderings => text.push_str("orderings = true\n"),
             Build::AsAsked if request.every_compilation => {
                 let beside = Path::new(UNOPTIMISED).join(path.file_name().unwrap_or_default());
                 text.push_str(&format!("unoptimised = {:?}\n", beside.display().to_string()));

@@ -3,7 +3,7 @@
 use super::{About, Evident, Question};
 use crate::evidence::{Evidence, StaleClaim};
 use crate::limits::Limits;
-use crate::program::{Instruction, InstructionId, Operation, Program, ThreadId};
+use crate::program::{Heading, Instruction, InstructionId, Operation, Program, ThreadId};
 use crate::report::account::{Account, Answer, Mark, Proof, Rule, Shown, Standing};
 use crate::report::context::place;
 use crate::report::graph::GraphWords;
@@ -37,9 +37,10 @@ impl<'p> LanguageRobustness<'p> {
     pub fn objection(about: &About<'_>, axioms: Axioms) -> Option<Diagnostic> {
         let program = about.program;
         let first = program.threads.first().map(|thread| thread.span).unwrap_or_default();
-        if about.format == Format::Machine {
+        if about.format == Format::Machine && !Heading::of(&program.source).is_some_and(|own| own.is_by_language) {
             let error = Diagnostic::error("machine code is that of x86, and has no orderings of a language", first);
-            return Some(error.with_help("write the orderings of its sources into a model of it".to_owned()));
+            let help = "`cargo palisade --model c11` reads them in a build of Rust sources without optimisation";
+            return Some(error.with_help(help.to_owned()));
         }
         if let Some(reason) = not_in_language(program) {
             let span = |(thread, instruction)| program.thread(thread).instruction(instruction).span;
@@ -76,6 +77,14 @@ impl<'p> LanguageRobustness<'p> {
             );
         }
         format!("holds for RC11 and on x86; elsewhere load buffering is not excluded: {write} before {read}")
+    }
+
+    /// Which accesses count as relaxed, as their orderings are not known.
+    fn say_what_is_relaxed(&self, account: &mut Account<'_>) {
+        let heading = Heading::of(&self.about.program.source).unwrap_or_default();
+        for (place, why) in heading.relaxed {
+            account.note(0, "as relaxed", format!("{place}: {why}"));
+        }
     }
 
     fn not_robust<'a>(&'a self, account: &mut Account<'a>, found: &'a GraphViolation) {
@@ -170,6 +179,7 @@ impl Question for LanguageRobustness<'_> {
                 account.message.clone_from(&account.verdict);
                 account.answer = Answer::Holds(Proof::default());
                 account.note(0, "machines", self.machines());
+                self.say_what_is_relaxed(account);
             }
             (StaleVerdict::NotRobust | StaleVerdict::Racy, Some(violation)) => {
                 account.verdict = match violation.claim {
@@ -177,11 +187,19 @@ impl Question for LanguageRobustness<'_> {
                     StaleClaim::Race => "racy, which is undefined behaviour".to_owned(),
                 };
                 self.not_robust(account, violation);
+                self.say_what_is_relaxed(account);
                 account.message = format!("{}: {}", account.verdict, account.message);
             }
             (StaleVerdict::Unknown(reason), _) => {
                 account.leave_open(account.verdict.clone(), reason.to_string());
                 account.note(0, "reason", reason.to_string());
+            }
+            (StaleVerdict::RestsOnUnknown, _) => {
+                let reason = "it rests on accesses whose orderings are not known: if they are relaxed there is a violation, \
+                              if they are sequentially consistent there is none";
+                account.leave_open(account.verdict.clone(), reason);
+                account.note(0, "reason", reason.to_owned());
+                self.say_what_is_relaxed(account);
             }
             (StaleVerdict::NotRobust | StaleVerdict::Racy, None) => {
                 account.leave_open(account.verdict.clone(), "the violation is not at hand");

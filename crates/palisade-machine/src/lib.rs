@@ -104,7 +104,7 @@ pub fn read_with(
         let Obstacle { name, position, message, help } = obstacle(&at, &contexts, &roles[role].name, &lines, &memory);
         InputError::File { name, position, message, help }
     };
-    let mut lifted = lift::lift(&memory, &roles).map_err(refused)?;
+    let mut lifted = lift::lift(&memory, &roles, file.orderings).map_err(refused)?;
     for build in lines.builds(roles.iter().map(|role| role.function)) {
         let _ = writeln!(heading, "build {build}");
     }
@@ -130,16 +130,34 @@ pub fn read_with(
             origins.obstruct(number, *place, obstacle(&at, &lifted.contexts, &role.name, &lines, &memory));
         }
     }
-    let orderings = file.source_order.then(|| Orderings::of(&lifted, &lines, &mut open_source));
+    let orderings = match (file.orderings, file.source_order) {
+        (true, true) => {
+            let message = "`orderings` and `source_order` ask for different programs";
+            return Err(wrong(Diagnostic::error(message, roles::span(&file.image))));
+        }
+        (true, false) => Some(orderings::state(&mut lifted, &lines).map_err(refused)?),
+        (false, true) => Some(Orderings::of(&lifted, &lines, &mut open_source)),
+        (false, false) => None,
+    };
     heading.push_str(orderings.as_ref().map_or("", |orderings| &orderings.heading));
     for (kind, place) in divided(&lifted, &origins) {
         let _ = writeln!(heading, "{kind} {place}");
+        if file.orderings {
+            let message = format!("the access at {place} is in parts, of which the language says nothing");
+            return Err(wrong(Diagnostic::error(message, roles::span(&file.image))));
+        }
         if file.source_order {
             let message = format!("the access at {place} is in parts, of which nothing is said for every compilation");
             return Err(wrong(Diagnostic::error(message, roles::span(&file.image))));
         }
     }
     let hints = hinted::written(&file, &memory);
+    let changed =
+        [("accept", !delays.is_empty()), ("hint", !hints.is_empty())].into_iter().find(|(_, is_there)| *is_there);
+    if let Some((key, _)) = changed.filter(|_| file.orderings) {
+        let message = format!("`{key}` is about x86, and `orderings` about the language of the sources");
+        return Err(wrong(Diagnostic::error(message, roles::span(&file.image))));
+    }
     if let Some([(_, span), ..]) = delays.first().filter(|_| file.source_order) {
         return Err(wrong(Diagnostic::error(
             "delays are accepted, of which nothing is said for every compilation",

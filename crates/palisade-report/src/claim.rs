@@ -10,6 +10,8 @@ use std::fmt::Write;
 /// What a verdict about machine code is about.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Claim<'a> {
+    /// How it begins: `for this machine code`.
+    pub statement: &'static str,
     /// The files.
     pub files: Vec<ReadFile<'a>>,
     /// What made the code, as the debug information has it: compilers with their options.
@@ -52,8 +54,11 @@ impl Compilations {
     }
 }
 
-/// How the claim is put into words.
-pub const STATEMENT: &str = "for this machine code";
+/// How a claim about machine code begins.
+const ABOUT_CODE: &str = "for this machine code";
+
+/// How one about the language of its sources begins.
+const ABOUT_SOURCES: &str = "for its sources, with the orderings that this build gives";
 
 impl<'a> Claim<'a> {
     /// The claim about a program; nothing about programs that are texts themselves.
@@ -64,14 +69,15 @@ impl<'a> Claim<'a> {
     /// The claim about a text of which delays are accepted; nothing where it is no listing.
     pub fn about(source: &'a SourceText, accepted: &'a [AcceptedDelay]) -> Option<Self> {
         let heading = Heading::of(source)?;
-        let Heading { files, builds, narrowed, hints, halves, .. } = heading;
+        let Heading { files, builds, narrowed, hints, halves, is_by_language, .. } = heading;
+        let statement = if is_by_language { ABOUT_SOURCES } else { ABOUT_CODE };
         let accepted = accepted.iter().map(|delay| (delay.store.as_str(), delay.load.as_str())).collect();
-        Some(Self { files, builds, narrowed, hints, halves, accepted })
+        Some(Self { statement, files, builds, narrowed, hints, halves, accepted })
     }
 
     /// The claim in a few words: `for this machine code, with head and tail narrowed to 2 bits`.
     pub fn words(&self) -> String {
-        let mut words = STATEMENT.to_owned() + &self.with();
+        let mut words = self.statement.to_owned() + &self.with();
         if !self.accepted.is_empty() {
             let _ = write!(words, ", but for {}", counted(self.accepted.len(), "accepted delay"));
         }

@@ -45,4 +45,15 @@ impl Event {
     fn wake(&self) {
         let _ = self.state.fetch_update(Release, Relaxed, |state| (state == WAITING).then_some(WOKEN));
     }
+
+    /// Returns when it has happened, on every processor: a fence stands between the announcement and the look.
+    pub fn wait_anywhere(&self) {
+        self.state.store(WAITING, Relaxed);
+        fence(SeqCst);
+        if !self.done.load(Acquire) {
+            while self.state.load(Acquire) == WAITING {
+                std::hint::spin_loop();
+            }
+        }
+    }
 }

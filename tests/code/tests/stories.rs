@@ -40,3 +40,9 @@ fn event_repaired() {
     let event = share(Event::new());
     Harness::new().role("sleeper", 1, || event.wait()).role("waker", .., || event.happen_repaired()).check();
 }
+
+#[test]
+fn event_anywhere() {
+    let event = share(Event::new());
+    Harness::new().role("sleeper", 1, || event.wait_anywhere()).role("waker", .., || event.happen_repaired()).check();
+}

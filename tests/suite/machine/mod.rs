@@ -23,6 +23,8 @@ pub(crate) mod processor;
 #[cfg(feature = "machine")]
 mod reached;
 #[cfg(feature = "machine")]
+mod source_orderings;
+#[cfg(feature = "machine")]
 mod traps;
 #[cfg(feature = "machine")]
 mod twins;

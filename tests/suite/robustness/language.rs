@@ -133,6 +133,7 @@ fn programs_of_rocker() {
             match check.verdict {
                 StaleVerdict::Robust => assert_eq!(expected, "robust", "{file} {axioms:?}"),
                 StaleVerdict::NotRobust | StaleVerdict::Racy => assert_eq!(expected, "not-robust", "{file} {axioms:?}"),
+                StaleVerdict::RestsOnUnknown => panic!("{file}: all orderings are known"),
                 StaleVerdict::Unknown(reason) => {
                     assert!(SLOW.iter().any(|slow| file.contains(slow)), "{file} {axioms:?}: {reason}");
                     return 0;

@@ -32,7 +32,7 @@ impl Copying {
             .and_then(|rest| rest.split_once('_'))
             .filter(|(_, kind)| ["avx", "sse", "evex", "erms", "ssse"].iter().any(|known| kind.starts_with(known)));
         match chosen.map_or(name, |(stem, _)| stem) {
-            "memcpy" | "memmove" => Some(Self::Copy),
+            "memcpy" | "memmove" | "__new_memcpy" => Some(Self::Copy),
             "memset" => Some(Self::Fill),
             "bcmp" | "memcmpeq" | "__memcmpeq" => Some(Self::Differ),
             "memcmp" => Some(Self::Compare),

@@ -4,7 +4,8 @@
 //! is not mixed up with what another one gives. A place is looked at again whenever less is known of it than before.
 
 use super::RoleCode;
-use super::contexts::{Context, Contexts, Place};
+use super::atomics::{self, AtomicCall};
+use super::contexts::{Context, ContextId, Contexts, Place};
 use super::copies::Copying;
 use super::decode::{Decoded, MemoryOperand, Target, decode};
 use super::environment::{ARGUMENTS, Environment, STACK_POINTER};
@@ -103,6 +104,8 @@ pub(crate) struct Explored {
     pub(crate) obstacles: BTreeMap<Place, (String, Objection)>,
     /// The chains of calls.
     pub(crate) contexts: Contexts,
+    /// Those of them that end in a function that makes an atomic access, where the language is asked about.
+    pub(crate) atomics: BTreeMap<ContextId, AtomicCall>,
 }
 
 /// Goes through the code of a role. What is not understood is refused where control cannot but come there; elsewhere it is for an
@@ -156,7 +159,9 @@ pub(crate) fn explore(role: &RoleCode, knowledge: &mut Knowledge<'_>) -> Result<
     {
         return Err((objection.clone().at(*place), contexts));
     }
-    Ok(Explored { start, initial: environment, places, obstacles, contexts })
+    let atomics =
+        if knowledge.is_by_language { atomics::calls(&places, &contexts, knowledge) } else { BTreeMap::new() };
+    Ok(Explored { start, initial: environment, places, obstacles, contexts, atomics })
 }
 
 /// The obstacle in the fewest instructions from the start.

@@ -67,6 +67,8 @@ pub(crate) struct Computed {
 pub(crate) struct Knowledge<'a> {
     /// Memory when the roles begin.
     pub(crate) memory: &'a Memory,
+    /// Whether the threads are to have what the language says of atomic accesses, and not only what x86 makes of them.
+    pub(crate) is_by_language: bool,
     /// Cells that roles may write: address to number of bytes, and how. Plain stores are of whole cells.
     written: BTreeMap<u64, (u8, Writing)>,
     /// What locked instructions access, which no cell may end in.
@@ -85,9 +87,10 @@ pub(crate) struct Knowledge<'a> {
 
 impl<'a> Knowledge<'a> {
     /// Nothing is written yet.
-    pub(crate) fn new(memory: &'a Memory) -> Self {
+    pub(crate) fn new(memory: &'a Memory, is_by_language: bool) -> Self {
         Self {
             memory,
+            is_by_language,
             written: BTreeMap::new(),
             locked: BTreeSet::new(),
             assumed: BTreeSet::new(),

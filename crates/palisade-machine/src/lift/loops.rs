@@ -72,25 +72,26 @@ impl Replacement {
     }
 }
 
-struct Search<'a> {
-    thread: &'a Thread,
-    by_label: &'a ByLabel,
-    liveness: &'a Liveness,
+/// Looks for loops in a thread.
+pub(super) struct Search<'a> {
+    pub(super) thread: &'a Thread,
+    pub(super) by_label: &'a ByLabel,
+    pub(super) liveness: &'a Liveness,
     /// Stands for the value that the load has found; [`Expression::Old`] for the one that the locked instruction finds.
-    guess: RegisterId,
+    pub(super) guess: RegisterId,
 }
 
 /// What registers hold, as expressions over the registers before the load, the guess, and the value in memory.
-type Values = BTreeMap<RegisterId, Expression>;
+pub(super) type Values = BTreeMap<RegisterId, Expression>;
 
 /// Larger expressions are left as they are.
 const LARGEST: usize = 60;
 /// Longer loops are left as they are.
-const LONGEST: usize = 200;
+pub(super) const LONGEST: usize = 200;
 
 impl Search<'_> {
     /// The only instruction at a label.
-    fn only(&self, label: LabelId) -> Option<&Instruction> {
+    pub(super) fn only(&self, label: LabelId) -> Option<&Instruction> {
         match &self.by_label[label.index()] {
             [only] => Some(self.thread.instruction(*only)),
             _ => None,
@@ -278,13 +279,13 @@ impl Search<'_> {
 }
 
 /// Notes an assignment, unless what is assigned becomes too large.
-fn assign(values: &mut Values, register: RegisterId, value: &Expression) -> Option<()> {
+pub(super) fn assign(values: &mut Values, register: RegisterId, value: &Expression) -> Option<()> {
     let value = applied(value, values);
     (size(&value) <= LARGEST).then(|| drop(values.insert(register, value)))
 }
 
 /// The expression with registers replaced by what they hold.
-fn applied(expression: &Expression, values: &Values) -> Expression {
+pub(super) fn applied(expression: &Expression, values: &Values) -> Expression {
     rebuilt(expression, &|leaf| match leaf {
         Expression::Register(register) => values.get(register).cloned(),
         _ => None,
@@ -292,13 +293,16 @@ fn applied(expression: &Expression, values: &Values) -> Expression {
 }
 
 /// Leaves out the instructions and labels that no path leads to any more.
-pub(super) fn drop_unreachable(thread: &mut Thread) {
+pub(crate) fn drop_unreachable(thread: &mut Thread) {
     let kept: Vec<Instruction> = thread.reachable_instructions().cloned().collect();
     let mut used = vec![false; thread.labels.len()];
     used[thread.initial.index()] = true;
     for instruction in &kept {
         used[instruction.source.index()] = true;
         used[instruction.target.index()] = true;
+        if let Some(label) = instruction.spurious() {
+            used[label.index()] = true;
+        }
     }
     let mut numbers = vec![LabelId::from_index(0); thread.labels.len()];
     let mut labels = Vec::new();
@@ -312,7 +316,6 @@ pub(super) fn drop_unreachable(thread: &mut Thread) {
     thread.initial = numbers[thread.initial.index()];
     thread.instructions = kept;
     for instruction in &mut thread.instructions {
-        instruction.source = numbers[instruction.source.index()];
-        instruction.target = numbers[instruction.target.index()];
+        instruction.relabel(|label| numbers[label.index()]);
     }
 }

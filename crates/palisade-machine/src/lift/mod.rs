@@ -5,6 +5,8 @@
 
 mod abstraction;
 mod alike;
+mod atomics;
+mod awaits;
 mod bits;
 mod cells;
 mod contexts;
@@ -15,6 +17,7 @@ mod discover;
 mod emit;
 mod environment;
 mod explore;
+mod faint;
 mod frame;
 mod hints;
 mod knowledge;
@@ -26,7 +29,10 @@ mod stubs;
 mod transfer;
 mod vectors;
 
-pub(crate) use contexts::{Contexts, Place};
+pub(crate) use atomics::{AtomicCall, Made};
+pub(crate) use awaits::conditions;
+pub(crate) use contexts::{ContextId, Contexts, Place};
+pub(crate) use loops::drop_unreachable;
 pub(crate) use narrow::Narrowing;
 pub(crate) use refusal::{Objection, ObjectionAt};
 
@@ -65,6 +71,8 @@ pub(crate) struct LiftedRole {
     pub(crate) places: Vec<(Place, String)>,
     /// The chains of calls.
     pub(crate) contexts: Contexts,
+    /// Those of them that end in a function that makes an atomic access, where the language is asked about.
+    pub(crate) atomics: BTreeMap<ContextId, AtomicCall>,
     /// Why the code of some places is not understood, by their numbers.
     pub(crate) obstacles: BTreeMap<usize, Objection>,
     /// The places that access memory in parts, in any order, by their numbers; whether the processor makes such an
@@ -103,9 +111,9 @@ pub(crate) struct Refused {
 /// More rounds than this mean that the roles access new memory without end.
 const MOST_ROUNDS: usize = 200;
 
-/// Lifts all roles.
-pub(crate) fn lift(memory: &Memory, roles: &[RoleCode]) -> Result<Lifted, Box<Refused>> {
-    let mut knowledge = Knowledge::new(memory);
+/// Lifts all roles; with what their language says of atomic accesses, if `is_by_language`.
+pub(crate) fn lift(memory: &Memory, roles: &[RoleCode], is_by_language: bool) -> Result<Lifted, Box<Refused>> {
+    let mut knowledge = Knowledge::new(memory, is_by_language);
     for _ in 0..MOST_ROUNDS {
         let mut explored = everything(&mut knowledge, roles)?;
         let mut threads = Vec::new();
@@ -172,7 +180,8 @@ impl Lifted {
         (threads, cells, places, computed)
     }
 
-    fn refused(&self, thread: usize, span: Span, objection: Objection) -> Box<Refused> {
+    /// Why a role is refused at the place of a span.
+    pub(crate) fn refused(&self, thread: usize, span: Span, objection: Objection) -> Box<Refused> {
         let role = &self.roles[thread];
         let place = role.places[span.start].0;
         Box::new(Refused { role: thread, at: objection.at(place), contexts: role.contexts.clone() })
@@ -230,9 +239,16 @@ fn written(
     let mut thread = built.thread;
     let is_sought = !checks && !knowledge.computed.is_empty();
     let alike = if is_sought { alike::before(&thread) } else { BTreeMap::new() };
-    let folded = loops::fold(&mut thread);
+    // A loop of the source that compares and exchanges has weaker orderings than one access would have.
+    let folded = if knowledge.is_by_language {
+        faint::leave_out(&mut thread);
+        0
+    } else {
+        loops::fold(&mut thread)
+    };
     delays::leave_out(&mut thread);
-    Ok(LiftedRole { thread, places, contexts: explored.contexts.clone(), obstacles, divided, parts, alike, folded })
+    let (contexts, atomics) = (explored.contexts.clone(), explored.atomics.clone());
+    Ok(LiftedRole { thread, places, contexts, atomics, obstacles, divided, parts, alike, folded })
 }
 
 /// What memory holds at first, for instructions with computed addresses among others.

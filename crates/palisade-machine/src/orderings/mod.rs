@@ -6,12 +6,15 @@
 //! hand, code that comes compiled – has a reason in the place of an ordering.
 
 mod calls;
+mod stated;
+
+pub(crate) use stated::state;
 
 use crate::image::{Frame, Lines};
 use crate::lift::{Lifted, LiftedRole, Place};
 use crate::sha256;
 use calls::Calls;
-use palisade_model::program::Action;
+use palisade_model::program::{Action, Operation, Ordering};
 use palisade_model::text::Position;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Display, Write};
@@ -38,6 +41,18 @@ impl AtomicOrdering {
 
     fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, ordering)| *ordering)
+    }
+
+    /// The same by its name in programs; nothing for plain data.
+    fn of(ordering: Ordering) -> Option<Self> {
+        Some(match ordering {
+            Ordering::Plain => return None,
+            Ordering::Relaxed => Self::Relaxed,
+            Ordering::Acquire => Self::Acquire,
+            Ordering::Release => Self::Release,
+            Ordering::AcqRel => Self::AcqRel,
+            Ordering::SeqCst => Self::SeqCst,
+        })
     }
 
     fn name(self) -> &'static str {
@@ -69,6 +84,23 @@ impl Said {
             Action::Load { .. } => Ok(Self::PlainLoad),
             Action::Store { .. } => Ok(Self::PlainStore),
             _ => Err("it is no access by a method of an atomic".to_owned()),
+        }
+    }
+
+    /// What an operation of a program is.
+    fn of(operation: &Operation) -> Self {
+        let atomic = |ordering: &Ordering| AtomicOrdering::of(*ordering);
+        match operation {
+            Operation::Load { ordering, .. } => atomic(ordering).map_or(Self::PlainLoad, Self::Load),
+            Operation::Store { ordering, .. } => atomic(ordering).map_or(Self::PlainStore, Self::Store),
+            Operation::Update { expected, success, failure, .. } => {
+                let [success, failure] = [success, failure].map(|own| atomic(own).expect("updates are atomic"));
+                match expected {
+                    Some(_) => Self::CompareExchange { success, failure },
+                    None => Self::ReadModifyWrite(success),
+                }
+            }
+            Operation::Fence { ordering } => Self::Fence(atomic(ordering).expect("fences are atomic")),
         }
     }
 

@@ -39,6 +39,10 @@ pub struct Heading<'a> {
     pub accepted: Vec<(&'a str, &'a str)>,
     /// Whether orderings were read in the sources of a build without optimisation.
     pub is_in_source_order: bool,
+    /// Whether the program has the orderings of its sources, which were read in such a build.
+    pub is_by_language: bool,
+    /// Of such a program: the places of accesses that count as relaxed, as their orderings are not known, and why.
+    pub relaxed: Vec<(&'a str, &'a str)>,
     /// Whether some data is accessed without atomics.
     pub has_plain_data: bool,
     /// The first place of an access of which no ordering was read, and why.
@@ -62,6 +66,8 @@ impl<'a> Heading<'a> {
                 "halves" => heading.halves.push(rest),
                 "accept" => heading.accepted.extend(rest.split_once(" past ")),
                 "orderings" => heading.is_in_source_order = true,
+                "language" => heading.is_by_language = true,
+                "relaxed" => heading.relaxed.extend(rest.split_once(' ')),
                 "plain" => heading.has_plain_data |= rest.starts_with("data "),
                 "unknown" => heading.unknown = heading.unknown.or_else(|| rest.split_once(' ')),
                 _ => heading.files.extend(file(kind, rest)),
@@ -147,6 +153,8 @@ fn atomic(name: &str) -> Option<Ordering> {
 pub struct Listed<'a> {
     /// What the source does there, where that was read.
     pub access: Option<SourceAccess>,
+    /// Whether its ordering is not known, and counts as relaxed.
+    pub is_assumed: bool,
     /// The place in the sources.
     pub place: &'a str,
 }
@@ -158,7 +166,9 @@ impl<'a> Listed<'a> {
         u64::from_str_radix(line.split_whitespace().next()?, 16).ok()?;
         let mut words = line.split_whitespace().rev();
         let place = words.next()?;
-        Some(Self { access: words.next().and_then(SourceAccess::read), place })
+        let word = words.next().unwrap_or_default();
+        let known = word.strip_suffix('?').filter(|known| !known.is_empty());
+        Some(Self { access: SourceAccess::read(word), is_assumed: known.and_then(SourceAccess::read).is_some(), place })
     }
 }
 
@@ -192,8 +202,8 @@ mod tests {
             Listed::at(&source, Span { start, end: start + text[start..].find(end).expect("it ends") })
         };
         let access = Some(SourceAccess::Load(Ordering::Acquire));
-        assert_eq!(at("401a0c", "\n"), Some(Listed { access, place: "a.rs:3:4" }));
-        assert_eq!(at("401a10", "\n"), Some(Listed { access: None, place: "a.rs:5:1" }));
+        assert_eq!(at("401a0c", "\n"), Some(Listed { access, is_assumed: false, place: "a.rs:3:4" }));
+        assert_eq!(at("401a10", "\n"), Some(Listed { access: None, is_assumed: false, place: "a.rs:5:1" }));
         assert_eq!(at("role", "\n"), None);
         assert_eq!(SourceAccess::read("rmw:plain"), None);
         assert_eq!(Heading::of(&SourceText::new("a.pal", text)), None);

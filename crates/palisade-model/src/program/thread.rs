@@ -118,9 +118,11 @@ impl Thread {
         reached[self.initial.index()] = true;
         while let Some(label) = open.pop() {
             for id in &by_label[label.index()] {
-                let target = self.instruction(*id).target;
-                if !std::mem::replace(&mut reached[target.index()], true) {
-                    open.push(target);
+                let own = self.instruction(*id);
+                for target in [Some(own.target), own.spurious()].into_iter().flatten() {
+                    if !std::mem::replace(&mut reached[target.index()], true) {
+                        open.push(target);
+                    }
                 }
             }
         }

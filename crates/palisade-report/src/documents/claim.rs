@@ -1,6 +1,6 @@
 //! What documents say a verdict on machine code is about.
 
-use crate::claim::{Claim, Compilations, STATEMENT};
+use crate::claim::{Claim, Compilations};
 use palisade_model::program::Program;
 use serde::Serialize;
 
@@ -98,14 +98,14 @@ impl<'a> ClaimDocument<'a> {
 
 impl<'a> From<Claim<'a>> for ClaimDocument<'a> {
     fn from(claim: Claim<'a>) -> Self {
-        let Claim { files, builds, narrowed, hints, halves, accepted } = claim;
+        let Claim { statement, files, builds, narrowed, hints, halves, accepted } = claim;
         let file = |file: palisade_model::program::ReadFile<'a>| ReadFileDocument {
             kind: file.kind,
             name: file.name,
             sha256: file.sha256,
         };
         Self {
-            statement: STATEMENT,
+            statement,
             source: None,
             files: files.into_iter().map(file).collect(),
             builds,

@@ -10,6 +10,7 @@ use crate::account::{Shown as Violation, copies_line};
 use crate::context::{Context, domain_line};
 use crate::counted;
 use crate::graph::GraphWords;
+use crate::source_place;
 use palisade_engine::fences::{Needed, OrderedPlace, Orderings, OrderingsShown};
 use palisade_model::program::{Ordering, Program};
 use std::fmt::Write;
@@ -139,9 +140,10 @@ fn word(place: &OrderedPlace, ordering: Ordering) -> &'static str {
     if place.is_fence && ordering == Ordering::Relaxed { "none" } else { ordering.word() }
 }
 
-/// The text of an access, on one line.
+/// The text of an access, on one line; of machine code, that of its source.
 fn code(program: &Program, place: &OrderedPlace) -> String {
-    let own = program.source.slice(program.thread(place.thread).instruction(place.access).span);
+    let span = program.thread(place.thread).instruction(place.access).span;
+    let own = source_place::words(program, span).unwrap_or_else(|| program.source.slice(span).to_owned());
     let own = own.split_whitespace().collect::<Vec<_>>().join(" ");
     let own = own.trim_end_matches(';');
     if place.failing { format!("{own}, when it fails") } else { own.to_owned() }
@@ -152,14 +154,21 @@ fn line(program: &Program, place: &OrderedPlace) -> usize {
     program.source.position(program.thread(place.thread).instruction(place.access).span.start).line
 }
 
+/// Where an access stands: its line, or its place in the sources of machine code.
+fn at(program: &Program, place: &OrderedPlace) -> String {
+    let span = program.thread(place.thread).instruction(place.access).span;
+    program.source.origin(span).map_or_else(|| line(program, place).to_string(), |origin| origin.place.clone())
+}
+
 /// The orderings, one place a line.
 fn table(program: &Program, places: &[OrderedPlace]) -> String {
-    let mut rows = vec![["line", "ordering", "alone", "together", ""].map(str::to_owned)];
+    let first = if program.source.is_listing { "place" } else { "line" };
+    let mut rows = vec![[first, "ordering", "alone", "together", ""].map(str::to_owned)];
     for place in places {
         let alone: Vec<&str> = place.alone.iter().map(|ordering| word(place, *ordering)).collect();
         let open = if place.open.is_empty() { "" } else { " or less" };
         rows.push([
-            line(program, place).to_string(),
+            at(program, place),
             word(place, place.stated).to_owned(),
             format!("{}{open}", alone.join(" or ")),
             word(place, place.together).to_owned(),
@@ -192,7 +201,8 @@ fn what(program: &Program, place: &OrderedPlace, needed: &Needed) -> String {
     let is_alone = place.needed_alone.iter().any(|other| other.ordering == needed.ordering);
     let fails = if place.failing { " on failure" } else { "" };
     let besides = if is_alone { "" } else { ", besides the others" };
-    format!("line {}, {}{fails}{besides}", line(program, place), word(place, needed.ordering))
+    let line = if program.source.is_listing { "" } else { "line " };
+    format!("{line}{}, {}{fails}{besides}", at(program, place), word(place, needed.ordering))
 }
 
 /// What the weaker orderings lead to.

@@ -9,7 +9,7 @@ use palisade_evidence::{StaleCertificate, StaleClaim};
 use palisade_exploration::instrumented::Fault;
 use palisade_exploration::instrumented::stale::StaleSystem;
 use palisade_model::limits::{Halt, Limits, StopReason};
-use palisade_model::program::{Copies, Program};
+use palisade_model::program::{Copies, Instruction, Ordering, Program};
 use palisade_semantics::graphs::{Axioms, by_language, not_in_language};
 
 /// Whether a program is robust against a language.
@@ -21,6 +21,8 @@ pub enum StaleVerdict {
     NotRobust,
     /// Some execution has a race of plain data, which is undefined behaviour.
     Racy,
+    /// It has a violation if the accesses whose orderings are not known are relaxed, and none if they are sequentially consistent.
+    RestsOnUnknown,
     /// Not known.
     Unknown(StopReason),
 }
@@ -72,6 +74,35 @@ pub(crate) enum StaleAnswer {
 ///
 /// If the program has no execution graphs ([`not_in_language`]).
 pub fn check_stale(program: &Program, options: &StaleOptions) -> Result<StaleCheck, Fault> {
+    let found = check_stated(program, options)?;
+    let Some(strong) = strengthened(program).filter(|_| found.violation.is_some()) else { return Ok(found) };
+    // What violates the program whose unknown orderings are the strongest ones violates it whatever they are.
+    let strong = check_stated(&strong, options)?;
+    match strong.verdict {
+        StaleVerdict::Robust => Ok(StaleCheck { verdict: StaleVerdict::RestsOnUnknown, certificate: None, ..strong }),
+        _ => Ok(strong),
+    }
+}
+
+/// The program in which the accesses whose orderings are not known are sequentially consistent; nothing where all are known.
+fn strengthened(program: &Program) -> Option<Program> {
+    let is_assumed = |own: &Instruction| program.listed(own).is_some_and(|listed| listed.is_assumed);
+    let mut strong = program.clone();
+    let mut is_changed = false;
+    for (own, thread) in strong.threads.iter_mut().zip(&program.threads) {
+        for (new, old) in own.instructions.iter_mut().zip(&thread.instructions).filter(|(_, old)| is_assumed(old)) {
+            if let Some(mut operation) = old.operation() {
+                operation.set_orderings(Ordering::SeqCst, Some(Ordering::SeqCst));
+                new.set_operation(operation);
+                is_changed = true;
+            }
+        }
+    }
+    is_changed.then_some(strong)
+}
+
+/// Checks a program as it stands.
+fn check_stated(program: &Program, options: &StaleOptions) -> Result<StaleCheck, Fault> {
     let (answer, configurations) = decide_stale(program, options)?;
     let (verdict, certificate, violation) = match answer {
         StaleAnswer::Robust(certificate) => (StaleVerdict::Robust, certificate, None),

@@ -53,7 +53,7 @@ fn agrees(verdict: StaleVerdict, found: Found) -> bool {
         StaleVerdict::Robust => found == Found::default(),
         StaleVerdict::NotRobust => found.beyond_sc,
         StaleVerdict::Racy => found.racy,
-        StaleVerdict::Unknown(_) => false,
+        StaleVerdict::RestsOnUnknown | StaleVerdict::Unknown(_) => false,
     }
 }
 

@@ -6,6 +6,7 @@
 mod accesses;
 
 use crate::lift::abstraction::Abstract;
+use crate::lift::atomics::Made;
 use crate::lift::cells::checked;
 use crate::lift::contexts::{Contexts, Place};
 use crate::lift::environment::Environment;
@@ -20,7 +21,7 @@ use accesses::FIRST_PART;
 use palisade_model::program::{Action, BinaryOperator as Op, Expression, Span, Value};
 use palisade_syntax::x86::code::{Code, TextLabel};
 use palisade_syntax::x86::lowerer::{LoweredThread, Lowerer, Operand, Slot};
-use palisade_syntax::x86::{Architecture, SCRATCH};
+use palisade_syntax::x86::{Access, Architecture, Flag, Meaning, SCRATCH};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The temporary for a loaded address that control goes to; lower ones are the lowerer's.
@@ -208,6 +209,11 @@ impl Emitter<'_> {
     fn place(&mut self, place: Place, knowledge: &mut Knowledge<'_>) -> Result<(), Objection> {
         let done = &self.all[&place];
         self.begin_place(place, &done.decoded.text);
+        let called = self.explored.atomics.get(&place.context).map(|call| call.made);
+        if called == Some(Made::Fence) && self.explored.contexts.get(place.context).function == place.address {
+            // Most fences of the language leave no instruction.
+            self.lowerer.act(Action::Nop);
+        }
         let mut environment = self.explored.places[&place].clone();
         for step in &done.steps {
             let before = environment.clone();
@@ -239,7 +245,11 @@ impl Emitter<'_> {
                 }
                 Some((spot, bytes)) => {
                     let operand = self.operand(spot, bytes, &meaning.access, place, before, knowledge);
-                    self.lowerer.effects(meaning, operand);
+                    if self.may_fail(meaning, place) {
+                        self.failing(meaning, operand);
+                    } else {
+                        self.lowerer.effects(meaning, operand);
+                    }
                 }
             },
             Micro::Copying(copying, bytes) => self.copying(*copying, *bytes, &applied.spots, place, before, knowledge),
@@ -253,6 +263,26 @@ impl Emitter<'_> {
             Micro::StoreFence => self.lowerer.act(Action::StoreFence),
             Micro::Vector(to, from, bytes) => self.vector(*to, *from, *bytes, &applied.spots, place, before, knowledge),
         }
+    }
+
+    /// Whether a compare-and-exchange may fail for no reason.
+    fn may_fail(&self, meaning: &Meaning, place: Place) -> bool {
+        let call = self.explored.atomics.get(&place.context);
+        let is_weak = call.is_some_and(|call| call.made == Made::CompareExchange { is_weak: true });
+        is_weak && matches!(meaning.access, Access::CompareExchange { .. })
+    }
+
+    /// A compare-and-exchange that may fail for no reason: it then is a load.
+    fn failing(&mut self, meaning: &Meaning, operand: Operand) {
+        let span = self.lowerer.span;
+        let (failure, end) = (self.fresh_label(), self.fresh_label());
+        self.lowerer.thread.code.push(Code::Choice(failure, span));
+        self.lowerer.effects(meaning, operand.clone());
+        self.lowerer.thread.code.push(Code::Jump(end, span));
+        self.lowerer.thread.code.push(Code::Mark(failure));
+        self.lowerer.effects(&Meaning { access: Access::Load, ..meaning.clone() }, operand);
+        self.set(Slot::Flag(Flag::Zero), Expression::Constant(0));
+        self.lowerer.thread.code.push(Code::Mark(end));
     }
 
     fn set(&mut self, slot: Slot, value: Expression) {

@@ -1,0 +1,240 @@
+//! The program of the sources' language: each access of a build without optimisation as what the source makes of it.
+//!
+//! What an access is stands in the function of the library that makes it, and its ordering in the numbers that this function
+//! is called with ([`crate::lift::AtomicCall`]). Other accesses of Rust's are *plain*: of data without atomics, where an
+//! access at the same time by another thread is a race. What is not known counts as relaxed, which is weaker than all else
+//! that atomics do, and the listing's heading says where. Fences of x86 that no fence of the source makes are none. A
+//! loop that only loads until a condition holds waits for it, as `await` does.
+
+use super::{Orderings, Said, chain, is_atomics, shown};
+use crate::image::{Frame, Lines};
+use crate::lift::{AtomicCall, ContextId, Lifted, LiftedRole, Made, Objection, Refused, conditions, drop_unreachable};
+use palisade_model::program::{Action, Expression, Instruction, Liveness, Operation, Ordering};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+/// What an access is in the source.
+enum Meant {
+    /// This.
+    Is(Operation),
+    /// Nothing: a fence of x86 alone.
+    Nothing,
+}
+
+/// What an access is, with the reason why it counts as relaxed, if it does for want of knowledge.
+type Known = (Meant, Option<String>);
+
+/// States the orderings of all accesses.
+pub(crate) fn state(lifted: &mut Lifted, lines: &Lines<'_>) -> Result<Orderings, Box<Refused>> {
+    let (mut words, mut plain, mut relaxed) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
+    for number in 0..lifted.roles.len() {
+        let role = &lifted.roles[number];
+        let reader = Reader::new(role, lines);
+        let (mut of_role, mut stated) = (BTreeMap::new(), Vec::new());
+        let mut awaited = conditions(&role.thread);
+        for (id, own) in role.thread.instruction_ids() {
+            let Some(frames) = reader.frames(own) else { continue };
+            let (mut meant, unknown) = match reader.meant(own, &frames) {
+                Ok(known) => known,
+                Err(why) => return Err(lifted.refused(number, own.span, Objection::new(why))),
+            };
+            let place = frames.iter().find(|frame| !frame.is_of_the_language()).or(frames.first());
+            let place = place.map_or_else(|| format!("{:#x}", role.places[own.span.start].0.address), shown);
+            if let Meant::Is(Operation::Load { until, ordering, .. }) = &mut meant
+                && *ordering != Ordering::Plain
+            {
+                *until = awaited.remove(&id);
+            }
+            if let Meant::Is(operation) = &meant {
+                let said = Said::of(operation);
+                if said.is_plain() {
+                    plain.insert(place.clone());
+                }
+                let mark = if unknown.is_some() { "?" } else { "" };
+                of_role.insert(own.span.start, format!("{said}{mark}"));
+            }
+            relaxed.extend(unknown.map(|reason| format!("relaxed {place} {reason}\n")));
+            stated.push((id, meant));
+        }
+        for (id, meant) in stated {
+            let own = &mut lifted.roles[number].thread.instructions[id.index()];
+            match meant {
+                Meant::Is(operation) => own.set_operation(operation),
+                Meant::Nothing => own.action = Action::Nop,
+            }
+        }
+        state_weak(&mut lifted.roles[number]);
+        words.push(of_role);
+    }
+    let mut heading = "language orderings are those of the sources, read in a build without optimisation\n".to_owned();
+    if !plain.is_empty() {
+        let _ = writeln!(heading, "plain data is accessed at {} places", plain.len());
+    }
+    heading.extend(relaxed);
+    Ok(Orderings { words, heading })
+}
+
+/// Lets weak compare-exchanges say where they go when they fail for no reason, in place of the loads that stand for this.
+fn state_weak(role: &mut LiftedRole) {
+    let is_weak = |own: &Instruction| {
+        let call = role.places.get(own.span.start).and_then(|(place, _)| role.atomics.get(&place.context));
+        call.is_some_and(|call| call.made == Made::CompareExchange { is_weak: true })
+    };
+    let thread = &mut role.thread;
+    let own: Vec<&Instruction> = thread.instructions.iter().filter(|own| is_weak(own)).collect();
+    let loads: Vec<Instruction> =
+        own.into_iter().filter(|own| matches!(own.action, Action::Load { .. })).cloned().collect();
+    for load in loads {
+        let is_its = |own: &Instruction| own.span == load.span && matches!(own.action, Action::Cas { .. });
+        let Some(exchange) = thread.instructions.iter_mut().find(|own| is_its(own)) else { continue };
+        exchange.set_weak(load.target);
+        let source = exchange.source;
+        // The choice between the two.
+        let chooses = |own: &Instruction| own.action == Action::Nop && own.target == load.source;
+        thread.instructions.retain(|own| *own != load && (load.source == source || !chooses(own)));
+    }
+    drop_unreachable(thread);
+}
+
+/// What is known of the accesses of a role.
+struct Reader<'a, 'l> {
+    role: &'a LiftedRole,
+    lines: &'a Lines<'l>,
+    liveness: Liveness,
+    /// The calls in which something is compared and exchanged.
+    exchanging: BTreeSet<ContextId>,
+}
+
+impl<'a, 'l> Reader<'a, 'l> {
+    fn new(role: &'a LiftedRole, lines: &'a Lines<'l>) -> Self {
+        let exchanges = role.thread.instructions.iter().filter(|own| matches!(own.action, Action::Cas { .. }));
+        let exchanging = exchanges.filter_map(|own| Some(role.places.get(own.span.start)?.0.context)).collect();
+        Self { role, lines, liveness: Liveness::of(&role.thread), exchanging }
+    }
+
+    /// All functions that an access or a fence belongs to, the innermost first; nothing for local instructions.
+    fn frames(&self, own: &Instruction) -> Option<Vec<Frame>> {
+        let is_fence = matches!(own.action, Action::Fence) || self.is_silent_fence(own);
+        let is_asked = is_fence || own.action.address().is_some();
+        let (place, _) = self.role.places.get(own.span.start).filter(|_| is_asked)?;
+        Some(chain(self.role, *place, &self.lines.frames(place.address), self.lines))
+    }
+
+    fn call(&self, own: &Instruction) -> Option<AtomicCall> {
+        let (place, _) = self.role.places.get(own.span.start)?;
+        self.role.atomics.get(&place.context).copied()
+    }
+
+    /// Whether it stands for a fence of the source that leaves no instruction.
+    fn is_silent_fence(&self, own: &Instruction) -> bool {
+        let at_start =
+            |(place, _): &(crate::lift::Place, String)| self.role.contexts.get(place.context).function == place.address;
+        own.action == Action::Nop
+            && self.call(own).is_some_and(|call| call.made == Made::Fence)
+            && self.role.places.get(own.span.start).is_some_and(at_start)
+    }
+
+    /// What an access or a fence is; why the program has to be refused where that cannot be said.
+    fn meant(&self, own: &Instruction, frames: &[Frame]) -> Result<Known, String> {
+        let address = self.role.places[own.span.start].0.address;
+        let is_compiled = !self.lines.is_of_this_build(address);
+        let inlined = || {
+            let made = frames.iter().filter(|frame| is_atomics(frame)).find_map(|frame| made(frame))?;
+            Some(AtomicCall { made, ordering: None, failure: None })
+        };
+        if let Some(call) = self.call(own).or_else(inlined) {
+            return self.atomic(own, call, is_compiled);
+        }
+        let is_rust = frames.first().is_some_and(|frame| frame.file.ends_with(".rs"));
+        let reason = match (is_compiled, is_rust) {
+            (true, _) => Some("its code comes compiled with optimisation"),
+            (false, true) => None,
+            (false, false) => Some("its source is not Rust"),
+        };
+        let ordering = if reason.is_none() { Ordering::Plain } else { Ordering::Relaxed };
+        let operation = match own.action.clone() {
+            Action::Load { register, address } => Operation::Load { register, address, ordering, until: None },
+            Action::Store { address, value } => Operation::Store { address, value, ordering },
+            Action::Fence | Action::Nop => return Ok((Meant::Nothing, None)),
+            _ => return Err("no method of an atomic makes this access, so that its ordering is not known".to_owned()),
+        };
+        Ok((Meant::Is(operation), reason.map(str::to_owned)))
+    }
+
+    /// What an access or a fence is that a function of the library makes.
+    fn atomic(&self, own: &Instruction, call: AtomicCall, is_compiled: bool) -> Result<Known, String> {
+        let place = self.role.places[own.span.start].0;
+        let ordering = call.ordering.unwrap_or(Ordering::Relaxed);
+        let failure = call.failure.unwrap_or(Ordering::Relaxed);
+        let exchanges = self.exchanging.contains(&place.context);
+        let update = |register, address, expected, new, success, failure| Operation::Update {
+            register,
+            address,
+            expected,
+            new,
+            success,
+            failure,
+            until: None,
+            spurious: None,
+        };
+        let operation = match (call.made, own.action.clone()) {
+            (Made::Load, Action::Load { register, address }) => {
+                Operation::Load { register, address, ordering, until: None }
+            }
+            (Made::Store, Action::Store { address, value }) => Operation::Store { address, value, ordering },
+            (Made::Store, Action::Rmw { register, address, new: value }) => {
+                if register.is_some_and(|register| self.liveness.is_live(own.target, register)) {
+                    return Err("this store is an exchange, and something reads what it has found".to_owned());
+                }
+                Operation::Store { address, value, ordering }
+            }
+            (Made::Update, Action::Rmw { register, address, new }) => {
+                update(register, address, None, new, ordering, ordering.of_failure())
+            }
+            // The compiler makes a loop of some updates: what is loaded first is a guess.
+            (Made::Update, Action::Cas { register, address, expected, new }) => {
+                update(register, address, Some(expected), new, ordering, Ordering::Relaxed)
+            }
+            (Made::Update, Action::Load { register, address }) if exchanges => {
+                Operation::Load { register, address, ordering: Ordering::Relaxed, until: None }
+            }
+            // An update that changes nothing is compiled as a fence and a load.
+            (Made::Update, Action::Load { register, address }) => {
+                update(Some(register), address, None, Expression::Old, ordering, ordering.of_failure())
+            }
+            (Made::CompareExchange { .. }, Action::Cas { register, address, expected, new }) => {
+                update(register, address, Some(expected), new, ordering, failure)
+            }
+            // It fails for no reason.
+            (Made::CompareExchange { is_weak: true }, Action::Load { register, address }) => {
+                Operation::Load { register, address, ordering: failure, until: None }
+            }
+            (Made::Fence, Action::Fence) => Operation::Fence { ordering: Ordering::SeqCst },
+            (Made::Fence, Action::Nop) => match call.ordering {
+                Some(ordering @ (Ordering::Acquire | Ordering::Release | Ordering::AcqRel)) => {
+                    Operation::Fence { ordering }
+                }
+                // Behind it stands the instruction for it, or nothing that is known.
+                _ => return Ok((Meant::Nothing, None)),
+            },
+            (_, Action::Fence) => return Ok((Meant::Nothing, None)),
+            _ => return Err("this access is not the one that the library's function for it makes".to_owned()),
+        };
+        let is_known = call.ordering.is_some()
+            && (call.failure.is_some() || !matches!(call.made, Made::CompareExchange { .. }))
+            || call.made == Made::Fence;
+        let unknown = match is_compiled {
+            true => "its code comes compiled with optimisation",
+            false => "no constant stands in the place of its ordering",
+        };
+        Ok((Meant::Is(operation), (!is_known).then(|| unknown.to_owned())))
+    }
+}
+
+/// What the function of a frame makes, by its name with or without its path.
+fn made(frame: &Frame) -> Option<Made> {
+    let name = frame.function.as_deref()?;
+    let name = name.split('<').next().unwrap_or(name).trim_end_matches("::");
+    let name = name.rsplit("::").next().unwrap_or(name);
+    Made::named(&format!("core::sync::atomic::{name}"))
+}

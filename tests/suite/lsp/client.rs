@@ -1,7 +1,7 @@
 //! An editor as the server sees it: it speaks the protocol with the real process over its standard input and output.
 
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
@@ -16,6 +16,8 @@ pub(super) struct Client {
     messages: Receiver<Value>,
     /// What the server has said besides its answers.
     pub(super) heard: Vec<Value>,
+    /// How much of it is behind.
+    looked: usize,
     last: u64,
 }
 
@@ -53,7 +55,7 @@ impl Client {
                 }
             }
         });
-        Self { server, input, messages, heard: Vec::new(), last: 0 }
+        Self { server, input, messages, heard: Vec::new(), looked: 0, last: 0 }
     }
 
     /// Writes bytes as they are.
@@ -102,19 +104,24 @@ impl Client {
         self.tell("textDocument/didChange", json!({ "textDocument": document, "contentChanges": changes }));
     }
 
-    /// Waits until the server has come so far with a text, and gives the verdict; what it says meanwhile is heard.
+    /// Waits until the server has come so far with a text, and gives the verdict; what it says meanwhile is heard. What it had said before the
+    /// last such stage is behind.
     pub(super) fn until(&mut self, uri: &str, version: i32, stage: &str) -> Value {
         loop {
-            let message = self.next();
-            let own = &message["params"];
-            let is_it = message["method"] == "palisade/status"
-                && own["uri"] == uri
-                && own["version"] == version
-                && own["stage"] == stage;
-            self.heard.push(message);
-            if is_it {
-                return self.heard.last().expect("just heard")["params"]["verdict"].clone();
+            while self.looked < self.heard.len() {
+                let message = &self.heard[self.looked];
+                self.looked += 1;
+                let own = &message["params"];
+                let is_it = message["method"] == "palisade/status"
+                    && own["uri"] == uri
+                    && own["version"] == version
+                    && own["stage"] == stage;
+                if is_it {
+                    return own["verdict"].clone();
+                }
             }
+            let message = self.next();
+            self.heard.push(message);
         }
     }
 

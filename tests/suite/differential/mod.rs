@@ -16,6 +16,7 @@ mod events;
 mod events_tso;
 mod far;
 mod fixed;
+mod grace_periods;
 mod hangs;
 mod instances;
 mod loops;

@@ -30,6 +30,13 @@ pub(super) enum WrittenValue {
     },
 }
 
+impl WrittenValue {
+    /// Whether it is an address.
+    pub(super) fn is_address(&self) -> bool {
+        matches!(self, Self::Address { .. })
+    }
+}
+
 /// What an item of the initial state is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum InitialPlace {
@@ -146,7 +153,9 @@ pub(super) fn named_type(words: &[&str]) -> Option<CellType> {
         ["uint8_t" | "u8" | "atomic_uchar"] | ["unsigned", "char"] => (8, false),
         ["short" | "int16_t" | "s16" | "atomic_short"] | ["short", "int"] => (16, true),
         ["uint16_t" | "u16" | "atomic_ushort"] | ["unsigned", "short"] => (16, false),
-        ["pthread_mutex_t" | "pthread_cond_t" | "sem_t"] => (32, true),
+        ["pthread_mutex_t" | "pthread_cond_t" | "sem_t" | "spinlock_t"] => (32, true),
+        // Nothing accesses it: it names the sections that a grace period waits for.
+        ["struct", "srcu_struct"] => (32, true),
         ["int" | "int32_t" | "s32" | "signed" | "atomic_int" | "atomic_t"] | ["signed", "int"] => (32, true),
         ["uint32_t" | "u32" | "unsigned" | "atomic_uint"] | ["unsigned", "int"] => (32, false),
         ["long" | "int64_t" | "s64" | "intptr_t" | "ssize_t" | "ptrdiff_t"] | ["long", "int" | "long"] => (64, true),
@@ -192,6 +201,11 @@ pub(super) fn value(cursor: &mut Cursor<'_>) -> Result<WrittenValue, Diagnostic>
     cursor.eat("&");
     let start = cursor.span();
     let (name, _) = cursor.name("a number or the name of a location")?;
+    if matches!(name, "ATOMIC_INIT" | "ATOMIC64_INIT") && cursor.eat("(") {
+        let number = cursor.number()?;
+        cursor.expect(")")?;
+        return Ok(WrittenValue::Number(number));
+    }
     let mut element = 0;
     if cursor.eat("[") {
         let span = cursor.span();

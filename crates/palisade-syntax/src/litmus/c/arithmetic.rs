@@ -11,6 +11,11 @@ use palisade_model::text::Span;
 pub(super) fn combined<'s>(operator: BinaryOperator, left: Typed<'s>, right: Typed<'s>) -> Read<Typed<'s>> {
     use BinaryOperator as Op;
     let span = left.raw.extent.to(right.raw.extent);
+    let compares = matches!(operator, Op::And | Op::Or | Op::Equal | Op::NotEqual);
+    if !compares && (left.points.is_some() || right.points.is_some()) {
+        return Err(Diagnostic::error("addresses are compared here, and nothing else is done with them", span)
+            .with_help("name the location, or an element of the array, that is meant"));
+    }
     match operator {
         Op::And | Op::Or => return Ok(Typed::held(RawExpression::binary(operator, left.raw, right.raw), INT)),
         Op::ShiftLeft | Op::ShiftRight => {

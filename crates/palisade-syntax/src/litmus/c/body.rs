@@ -1,9 +1,10 @@
 //! Reads the body of a thread in C as the tree of a body in braces: a cursor over tokens, and what names stand for.
 
+use super::graces::Sections;
 use super::lexer::{Token, tokens};
 use super::locations::Locations;
 use super::threads::{Head, Parameter};
-use super::types::{INT, is_type_word};
+use super::types::{INT, Pointee, Pointers, is_type_word};
 use crate::Diagnostic;
 use crate::litmus::initial::CellType;
 use crate::native::ast::{Name, RawExpression};
@@ -22,10 +23,20 @@ const DEEPEST: usize = 150;
 pub(super) struct Place<'s> {
     /// The place in the native language.
     pub(super) raw: RawExpression<'s>,
+    /// What it is.
+    pub(super) object: Pointee,
+}
+
+impl Place<'_> {
     /// Its type.
-    pub(super) cell: CellType,
+    pub(super) fn cell(&self) -> CellType {
+        self.object.cell()
+    }
+
     /// Whether objects of its type are atomic in C11.
-    pub(super) is_atomic: bool,
+    pub(super) fn is_atomic(&self) -> bool {
+        self.object.is_atomic && self.object.stars == 0
+    }
 }
 
 /// A variable of a thread.
@@ -35,6 +46,8 @@ pub(super) struct Local<'s> {
     pub(super) name: Name<'s>,
     /// Its type.
     pub(super) cell: CellType,
+    /// What it points to, if it holds an address.
+    pub(super) points: Option<Pointee>,
 }
 
 /// What kinds of calls a test has.
@@ -59,6 +72,8 @@ pub(super) struct Body<'s> {
     pub(super) warnings: Vec<Diagnostic>,
     /// The kinds of its calls.
     pub(super) dialects: Dialects,
+    /// What it does with addresses.
+    pub(super) pointers: Pointers,
 }
 
 /// Reads a body.
@@ -67,7 +82,9 @@ pub(super) struct Reader<'a, 's> {
     /// The next token.
     pub(super) at: usize,
     end: Span,
-    pub(super) locations: &'a Locations,
+    pub(super) locations: &'s Locations,
+    /// The number of the thread.
+    pub(super) thread: u32,
     parameters: &'a [Parameter<'s>],
     pub(super) locals: Vec<Local<'s>>,
     /// The variables that can be seen, the innermost last.
@@ -77,6 +94,9 @@ pub(super) struct Reader<'a, 's> {
     pub(super) dialects: Dialects,
     /// How many accesses to memory were read.
     pub(super) accesses: usize,
+    pub(super) pointers: Pointers,
+    /// Where the thread stands with respect to grace periods.
+    pub(super) sections: Sections,
     depth: usize,
 }
 
@@ -84,12 +104,12 @@ pub(super) struct Reader<'a, 's> {
 pub(super) fn body<'s>(
     text: &'s str,
     head: &Head<'s>,
-    locations: &Locations,
+    locations: &'s Locations,
     first: Vec<Statement<'s>>,
 ) -> Read<Body<'s>> {
     let end = Span { start: head.body.end, end: head.body.end };
     let variables = head.parameters.iter().filter(|parameter| !parameter.is_address);
-    let mut locals: Vec<Local<'s>> = variables.map(|it| Local { name: it.name, cell: it.cell }).collect();
+    let mut locals: Vec<Local<'s>> = variables.map(|it| Local { name: it.name, cell: it.cell, points: None }).collect();
     let tokens = tokens(text, head.body)?;
     let undeclared = undeclared(&tokens, head, locations);
     locals.extend(&undeclared);
@@ -98,6 +118,7 @@ pub(super) fn body<'s>(
         at: 0,
         end,
         locations,
+        thread: head.number,
         parameters: &head.parameters,
         visible: locals.clone(),
         locals,
@@ -105,16 +126,21 @@ pub(super) fn body<'s>(
         warnings: Vec::new(),
         dialects: Dialects::default(),
         accesses: 0,
+        pointers: Pointers::default(),
+        sections: Sections::default(),
         depth: 0,
     };
     let mut statements = reader.block()?;
+    reader.sections.end()?;
+    let close = Span { start: head.body.end - 1, end: head.body.end };
+    reader.pass_quiescent(close, &mut statements.statements);
     let declared = undeclared.iter().map(|local| {
         let kind = StatementKind::Let { register: local.name, value: None };
         statement(kind, local.name.span, local.name.span)
     });
     statements.statements.splice(0..0, first.into_iter().chain(declared));
-    let Reader { locals, bare, warnings, dialects, .. } = reader;
-    Ok(Body { statements, locals, bare, warnings, dialects })
+    let Reader { locals, bare, warnings, dialects, pointers, .. } = reader;
+    Ok(Body { statements, locals, bare, warnings, dialects, pointers })
 }
 
 /// A statement that does something at a place of the text.
@@ -125,6 +151,7 @@ pub(super) fn statement(kind: StatementKind<'_>, span: Span, extent: Span) -> St
 /// The variables that are assigned to and declared nowhere, in order. Tests in C may leave declarations out; such a variable is an `int`.
 fn undeclared<'s>(tokens: &[(Token<'s>, Span)], head: &Head<'s>, locations: &Locations) -> Vec<Local<'s>> {
     let mut found: Vec<Local<'s>> = Vec::new();
+    let declarations = outside_parentheses(tokens);
     for pair in tokens.windows(2) {
         let [(Token::Name(text), span), (Token::Symbol("="), _)] = *pair else { continue };
         let is_parameter = head.parameters.iter().any(|parameter| parameter.name.text == text);
@@ -136,13 +163,27 @@ fn undeclared<'s>(tokens: &[(Token<'s>, Span)], head: &Head<'s>, locations: &Loc
         };
         if !is_parameter
             && locations.named(text).is_none()
-            && !tokens.windows(2).any(may_be_declared)
+            && !declarations.windows(2).any(may_be_declared)
             && found.iter().all(|local| local.name.text != text)
         {
-            found.push(Local { name: Name { text, span }, cell: INT });
+            found.push(Local { name: Name { text, span }, cell: INT, points: None });
         }
     }
     found
+}
+
+/// The tokens that stand in no parentheses, where declarations are.
+fn outside_parentheses<'s>(tokens: &[(Token<'s>, Span)]) -> Vec<(Token<'s>, Span)> {
+    let mut depth = 0_usize;
+    let is_outside = |(token, _): &&(Token<'s>, Span)| {
+        match token {
+            Token::Symbol("(") => depth += 1,
+            Token::Symbol(")") => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0
+    };
+    tokens.iter().filter(is_outside).copied().collect()
 }
 
 impl<'s> Reader<'_, 's> {
@@ -242,7 +283,7 @@ impl<'s> Reader<'_, 's> {
     }
 
     /// Declares a variable.
-    pub(super) fn declare(&mut self, name: Name<'s>, cell: CellType) -> Read<()> {
+    pub(super) fn declare(&mut self, name: Name<'s>, cell: CellType, points: Option<Pointee>) -> Read<()> {
         let taken =
             |what: &str, help: &str| Diagnostic::error(format!("`{}` is {what}", name.text), name.span).with_help(help);
         if self.address(name.text).is_some() || self.locations.named(name.text).is_some() {
@@ -255,7 +296,7 @@ impl<'s> Reader<'_, 's> {
             let help = "give one of the two variables another name, so that conditions can tell them apart";
             return Err(taken("declared elsewhere in this thread with another type", help));
         }
-        let local = Local { name, cell };
+        let local = Local { name, cell, points };
         self.visible.push(local);
         self.locals.push(local);
         Ok(())

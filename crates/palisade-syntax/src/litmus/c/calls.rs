@@ -7,7 +7,7 @@
 use super::arithmetic::combined;
 use super::body::{Dialects, Place, Read, Reader};
 use super::lexer::Token;
-use super::types::{INT, Typed, cut};
+use super::types::{INT, Pointee, Typed, cut};
 use crate::Diagnostic;
 use crate::litmus::initial::CellType;
 use crate::native::ast::{CompareExchange, ExpressionKind, Name, Orderings, RawExpression};
@@ -64,7 +64,8 @@ pub(super) fn word<'s>(ordering: Ordering, span: Span) -> RawExpression<'s> {
 
 /// A load with an ordering.
 pub(super) fn load<'s>(place: Place<'s>, ordering: Ordering, span: Span) -> Typed<'s> {
-    Typed::held(update("load", vec![place.raw, word(ordering, span)], span), place.cell)
+    let (cell, points) = (place.cell(), place.object.further());
+    Typed { points, ..Typed::held(update("load", vec![place.raw, word(ordering, span)], span), cell) }
 }
 
 /// A store with an ordering, as a statement.
@@ -78,7 +79,7 @@ pub(super) fn store<'s>(
 }
 
 /// A fence with an ordering, as a statement.
-fn fence<'s>(ordering: Ordering, span: Span) -> Called<'s> {
+pub(super) fn fence<'s>(ordering: Ordering, span: Span) -> Called<'s> {
     Called::Statement(StatementKind::Effect(update(FENCE, vec![word(ordering, span)], span)))
 }
 
@@ -102,19 +103,23 @@ const LOADS: [&str; 4] = ["relaxed", "consume", "acquire", "seq_cst"];
 const ORDERS: [&str; 6] = ["relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst"];
 
 /// Calls about which nothing can be said, by how their names begin, and what to do.
-const REFUSED: [(&str, &str); 8] = [
-    ("spin_", "write the lock out: `while (xchg(l, 1)) { }` takes it, `smp_store_release(l, 0)` gives it back"),
-    ("rcu_", "model it without grace periods, or leave it out"),
-    ("srcu_", "model it without grace periods, or leave it out"),
-    ("synchronize_", "model it without grace periods, or leave it out"),
-    ("mutex_", "write the lock out: `while (xchg(l, 1)) { }` takes it, `smp_store_release(l, 0)` gives it back"),
-    ("lock_", "write the lock out: `while (xchg(l, 1)) { }` takes it, `smp_store_release(l, 0)` gives it back"),
-    ("smp_mb__after_spinlock", "locks are not understood: write `smp_mb()` where it is one"),
+const REFUSED: [(&str, &str); 9] = [
+    (
+        "spin_unlock_wait",
+        "its meaning has changed from kernel to kernel: write `while (spin_is_locked(l)) { }`, or leave it out",
+    ),
+    ("srcu_", "`srcu_read_lock`, `srcu_read_unlock` and `synchronize_srcu` are understood"),
+    ("call_rcu", "callbacks are not understood: write the thread that runs it, behind a `synchronize_rcu()`"),
+    ("rcu_", "`rcu_read_lock`, `rcu_read_unlock`, `rcu_dereference` and `rcu_assign_pointer` are understood"),
+    ("smp_memb", "the kernel's model has a fence of all processors for it, which x86 has no instruction for"),
+    ("mutex_", "write `spin_lock` and `spin_unlock`"),
+    ("lock_", "write `spin_lock` and `spin_unlock`"),
     ("atomic_flag_", "use an `atomic_int` and `atomic_exchange`"),
+    ("write_", "readers and writers of one lock are not understood: write `spin_lock` and `spin_unlock`"),
 ];
 
 /// The names that are understood, for suggestions.
-const KNOWN: [&str; 32] = [
+const KNOWN: [&str; 39] = [
     "atomic_load",
     "atomic_load_explicit",
     "atomic_store",
@@ -139,6 +144,13 @@ const KNOWN: [&str; 32] = [
     "smp_load_acquire",
     "smp_store_release",
     "smp_store_mb",
+    "spin_lock",
+    "spin_unlock",
+    "rcu_read_lock",
+    "rcu_read_unlock",
+    "rcu_dereference",
+    "rcu_assign_pointer",
+    "synchronize_rcu",
     "xchg",
     "cmpxchg",
     "atomic_read",
@@ -171,6 +183,12 @@ impl<'s> Reader<'_, 's> {
         let dialects = self.dialects;
         self.dialects = Dialects::default();
         let called = if let Some(called) = self.of_posix(name)? {
+            called
+        } else if let Some(called) = self.of_locks(name)? {
+            self.dialects.kernel = true;
+            called
+        } else if let Some(called) = self.of_rcu(name)? {
+            self.dialects.kernel = true;
             called
         } else if let Some(called) = self.of_c11(name)? {
             self.dialects.c11 = true;
@@ -234,7 +252,7 @@ impl<'s> Reader<'_, 's> {
                 }
                 let place = self.location()?;
                 self.expect(",")?;
-                let value = self.value(place.cell)?;
+                let value = self.value(place.object)?;
                 let order = self.order_of(is_explicit, &ORDERS, "an update")?;
                 self.fetch(place, Update { operator, value, outcome: Returned::Old, order }, name)?
             }
@@ -244,21 +262,24 @@ impl<'s> Reader<'_, 's> {
 
     /// A call of the Linux kernel.
     fn of_kernel(&mut self, name: Name<'s>) -> Read<Called<'s>> {
-        if let Some((_, help)) = REFUSED.iter().find(|(begin, _)| name.text.starts_with(begin)) {
-            return Err(Diagnostic::error(format!("`{}` is not understood", name.text), name.span).with_help(*help));
-        }
         let suffixes = [Ordering::Relaxed, Ordering::Acquire, Ordering::Release].into_iter();
         let with_suffix = |order: Ordering| Some((name.text.strip_suffix(order.word())?.strip_suffix('_')?, order));
         let suffixed = suffixes.clone().find_map(with_suffix);
         let order = suffixed.map(|(_, order)| order);
         let here = |reader: &Self| name.span.to(reader.here());
         Ok(match name.text {
-            "smp_mb" | "mb" => fence(Ordering::SeqCst, here(self)),
+            // `srcu_read_unlock` has such a fence on x86.
+            "smp_mb" | "mb" | "smp_mb__after_srcu_read_unlock" => fence(Ordering::SeqCst, here(self)),
             "smp_rmb" | "smp_acquire__after_ctrl_dep" => fence(Ordering::Acquire, here(self)),
             "smp_wmb" => fence(Ordering::Release, here(self)),
-            "smp_mb__before_atomic" | "smp_mb__after_atomic" => fence(Ordering::AcqRel, here(self)),
+            // What stands before or behind a locked instruction is no instruction of x86.
+            "smp_mb__before_atomic"
+            | "smp_mb__after_atomic"
+            | "smp_mb__after_spinlock"
+            | "smp_mb__after_unlock_lock"
+            | "smp_mb__before_spinlock" => fence(Ordering::AcqRel, here(self)),
             "barrier" | "smp_read_barrier_depends" => Called::Statement(StatementKind::Empty),
-            "READ_ONCE" => {
+            "READ_ONCE" | "rcu_dereference" | "rcu_dereference_raw" | "lockless_dereference" => {
                 let place = self.lvalue()?;
                 Called::Load(load(place, Ordering::Relaxed, here(self)))
             }
@@ -267,11 +288,15 @@ impl<'s> Reader<'_, 's> {
                 let ordering = if name.text == "atomic_read" { Ordering::Relaxed } else { Ordering::Acquire };
                 Called::Load(load(place, ordering, here(self)))
             }
-            "WRITE_ONCE" | "smp_store_mb" => {
+            "WRITE_ONCE" | "smp_store_mb" | "rcu_assign_pointer" => {
                 let place = self.lvalue()?;
                 self.expect(",")?;
-                let value = self.value(place.cell)?.raw;
-                let ordering = if name.text == "smp_store_mb" { Ordering::SeqCst } else { Ordering::Relaxed };
+                let value = self.value(place.object)?.raw;
+                let ordering = match name.text {
+                    "smp_store_mb" => Ordering::SeqCst,
+                    "rcu_assign_pointer" => Ordering::Release,
+                    _ => Ordering::Relaxed,
+                };
                 Called::Statement(store(place, value, ordering, here(self)))
             }
             "smp_store_release" | "atomic_set" | "atomic_set_release" => {
@@ -287,12 +312,13 @@ impl<'s> Reader<'_, 's> {
                 "cmpxchg" | "atomic_cmpxchg" => {
                     let (place, expected) = self.location_and_value()?;
                     self.expect(",")?;
-                    let new = self.value(place.cell)?.raw;
+                    let new = self.value(place.object)?.raw;
                     let order = word(order.unwrap_or(Ordering::SeqCst), name.span);
                     // The kernel's updates that fail order nothing.
                     let failure = word(Ordering::Relaxed, name.span);
+                    let cell = place.cell();
                     let raw = update("cas", vec![place.raw, expected, new, order, failure], here(self));
-                    Called::Update { raw, cell: place.cell, outcome: Returned::Old }
+                    Called::Update { raw, cell, outcome: Returned::Old }
                 }
                 base => match base.strip_prefix("atomic_") {
                     Some(action) => self.kernel_update(name, action, order)?,
@@ -325,7 +351,7 @@ impl<'s> Reader<'_, 's> {
         let place = self.location()?;
         let end = self.at;
         let number = |value: Option<Typed<'s>>| {
-            value.unwrap_or_else(|| Typed::known(1, cell_of_number, name.span)).converted(place.cell)
+            value.unwrap_or_else(|| Typed::known(1, cell_of_number, name.span)).converted(place.cell())
         };
         let value = number(written);
         let outcome = if parts[1].is_none() && parts[2].is_none() {
@@ -343,8 +369,8 @@ impl<'s> Reader<'_, 's> {
                 (false, _) => Returned::New(operator, again),
                 (true, BinaryOperator::Subtract) => Returned::Is(again),
                 (true, _) => {
-                    let zero = Typed::known(0, place.cell, name.span);
-                    Returned::Is(combined(BinaryOperator::Subtract, zero, again)?.converted(place.cell))
+                    let zero = Typed::known(0, place.cell(), name.span);
+                    Returned::Is(combined(BinaryOperator::Subtract, zero, again)?.converted(place.cell()))
                 }
             }
         };
@@ -352,8 +378,9 @@ impl<'s> Reader<'_, 's> {
     }
 
     fn exchange(&mut self, place: Place<'s>, value: RawExpression<'s>, order: Ordering, name: Name<'s>) -> Called<'s> {
+        let cell = place.cell();
         let raw = update("xchg", vec![place.raw, value, word(order, name.span)], name.span.to(self.here()));
-        Called::Update { raw, cell: place.cell, outcome: Returned::Old }
+        Called::Update { raw, cell, outcome: Returned::Old }
     }
 
     /// An update by an operator; sums are cut to the location's type.
@@ -371,10 +398,11 @@ impl<'s> Reader<'_, 's> {
         new.span = span;
         new.extent = span;
         if matches!(operator, BinaryOperator::Add | BinaryOperator::Subtract) {
-            new = cut(new, place.cell);
+            new = cut(new, place.cell());
         }
+        let cell = place.cell();
         let raw = update("rmw", vec![place.raw, new, word(order, name.span)], span);
-        Ok(Called::Update { raw, cell: place.cell, outcome })
+        Ok(Called::Update { raw, cell, outcome })
     }
 
     /// `x, &expected, new` and the orders.
@@ -384,14 +412,14 @@ impl<'s> Reader<'_, 's> {
         let start = self.here();
         let is_address = self.take("&");
         let expected = self.name("`&expected`, the address of a variable")?;
-        let local = self.variable(expected.text).filter(|local| is_address && local.cell == place.cell);
+        let local = self.variable(expected.text).filter(|local| is_address && local.cell == place.cell());
         if local.is_none() {
             let span = start.to(expected.span);
             return Err(Diagnostic::error("this is not the address of a variable of the location's type", span)
                 .with_help("keep the expected value in a variable: `int expected = 0;` and `&expected`"));
         }
         self.expect(",")?;
-        let new = self.value(place.cell)?.raw;
+        let new = self.value(place.object)?.raw;
         let success = self.order_of(is_explicit, &ORDERS, "a compare-exchange")?;
         let failure = self.order_of(is_explicit, &LOADS, "the load of one that fails")?;
         let span = name.span.to(self.here());
@@ -408,7 +436,9 @@ impl<'s> Reader<'_, 's> {
     /// Whether the next operand is a location's address.
     fn is_location(&self) -> bool {
         match self.peek() {
-            Some(Token::Name(name)) => self.address(name).is_some(),
+            Some(Token::Name(name)) => {
+                self.address(name).is_some() || self.variable(name).is_some_and(|local| local.points.is_some())
+            }
             Some(Token::Symbol("&")) => true,
             _ => false,
         }
@@ -418,8 +448,14 @@ impl<'s> Reader<'_, 's> {
     pub(super) fn location(&mut self) -> Read<Place<'s>> {
         let start = self.here();
         if self.sees("*") {
-            return Err(Diagnostic::error("the address is expected here, not what is stored there", start)
-                .with_help("leave out the `*`"));
+            // What is stored at `*p` may be an address, of which the place behind is meant.
+            let before = (self.at, self.accesses);
+            let is_address = self.nested(Self::lvalue).is_ok_and(|place| place.object.stars > 0);
+            (self.at, self.accesses) = before;
+            if !is_address {
+                return Err(Diagnostic::error("the address is expected here, not what is stored there", start)
+                    .with_help("leave out the `*`"));
+            }
         }
         self.pointed(start)
     }
@@ -427,12 +463,13 @@ impl<'s> Reader<'_, 's> {
     fn location_and_value(&mut self) -> Read<(Place<'s>, RawExpression<'s>)> {
         let place = self.location()?;
         self.expect(",")?;
-        let value = self.value(place.cell)?.raw;
+        let value = self.value(place.object)?.raw;
         Ok((place, value))
     }
 
-    fn value(&mut self, cell: CellType) -> Read<Typed<'s>> {
-        Ok(self.nested(Self::expression)?.converted(cell))
+    fn value(&mut self, object: Pointee) -> Read<Typed<'s>> {
+        let value = self.nested(Self::expression)?;
+        self.fitted(value, object.cell(), object.further())
     }
 
     /// `, memory_order_…` of a call that has it; else the strongest.
@@ -465,7 +502,9 @@ impl<'s> Reader<'_, 's> {
 }
 
 fn unknown(name: Name<'_>) -> Diagnostic {
-    let help = did_you_mean(name.text, KNOWN)
+    let refused = REFUSED.iter().find(|(begin, _)| name.text.starts_with(begin)).map(|(_, help)| (*help).to_owned());
+    let help = refused
+        .or_else(|| did_you_mean(name.text, KNOWN))
         .unwrap_or_else(|| "calls of <stdatomic.h> and of the Linux kernel's atomics are understood".to_owned());
     Diagnostic::error(format!("`{}` is not understood", name.text), name.span).with_help(help)
 }

@@ -4,8 +4,9 @@ use super::arithmetic::combined;
 use super::body::{Place, Read, Reader};
 use super::calls::{Called, load};
 use super::lexer::Token;
-use super::types::{INT, Typed, is_type_word};
+use super::types::{INT, POINTER, Pointee, Typed, is_type_word};
 use crate::Diagnostic;
+use crate::litmus::initial::CellType;
 use crate::native::ast::{ExpressionKind, Name, RawExpression};
 use crate::native::{operator, strength};
 use palisade_model::program::{Ordering, UnaryOperator};
@@ -83,20 +84,36 @@ impl<'s> Reader<'_, 's> {
                 value_of(called, span.to(self.before()))
             }
             Some(Token::Name(text)) if self.variable(text).is_some() => {
-                let cell = self.variable(text).map_or(INT, |local| local.cell);
+                let local = self.variable(text);
                 self.at += 1;
-                Ok(Typed::held(RawExpression::new(ExpressionKind::Name(text), span), cell))
+                let cell = local.map_or(INT, |local| local.cell);
+                let value = Typed::held(RawExpression::new(ExpressionKind::Name(text), span), cell);
+                Ok(Typed { points: local.and_then(|local| local.points), ..value })
             }
             Some(Token::Name(text)) if self.address(text).is_some() && self.token(1) != Some(Token::Symbol("[")) => {
-                Err(Diagnostic::error(format!("`{text}` is an address, and no value here"), span)
-                    .with_help(format!("`*{text}` is what is stored there")))
+                let object = self.address(text).expect("just found").object;
+                self.at += 1;
+                self.pointers.taken.push(text.to_owned());
+                let place = RawExpression::new(ExpressionKind::Name(text), span);
+                Ok(Typed::address(RawExpression::new(ExpressionKind::AddressOf(Box::new(place)), span), object))
             }
-            Some(Token::Symbol("&")) => Err(Diagnostic::error("addresses are no values here", span)
-                .with_help("name the place where it is accessed")),
+            Some(Token::Symbol("&")) => {
+                self.at += 1;
+                let place = self.nested(Self::lvalue)?;
+                let span = span.to(self.before());
+                Ok(match place.raw.kind {
+                    ExpressionKind::Memory(address) => Typed::address(*address, place.object),
+                    _ => {
+                        place.raw.names(&mut |name| self.pointers.taken.push(name.text.to_owned()));
+                        let raw = RawExpression::new(ExpressionKind::AddressOf(Box::new(place.raw)), span);
+                        Typed::address(raw, place.object)
+                    }
+                })
+            }
             Some(Token::Name(_) | Token::Symbol("*")) => {
                 let place = self.lvalue()?;
                 self.accesses += 1;
-                let ordering = if place.is_atomic { Ordering::SeqCst } else { Ordering::Plain };
+                let ordering = if place.is_atomic() { Ordering::SeqCst } else { Ordering::Plain };
                 let span = place.raw.span;
                 Ok(load(place, ordering, span))
             }
@@ -104,16 +121,53 @@ impl<'s> Reader<'_, 's> {
         }
     }
 
-    /// `(type) value`.
+    /// `(type) value`, `(type *) value`.
     fn cast(&mut self) -> Read<Typed<'s>> {
-        let start = self.here();
         self.at += 1;
-        let cell = self.written_type()?;
-        if self.sees("*") {
-            return Err(no_addresses(start.to(self.here())));
-        }
+        let (base, is_atomic) = self.written_type()?;
+        let stars = self.stars();
         self.expect(")")?;
-        Ok(self.nested(Self::unary)?.converted(cell))
+        let value = self.nested(Self::unary)?;
+        match stars.checked_sub(1) {
+            None => self.fitted(value, base, None),
+            Some(stars) => self.fitted(value, POINTER, Some(Pointee { base, is_atomic, stars })),
+        }
+    }
+
+    /// A value as one of a type that points to something or not. An address fits in 64 bits alone, and a number of fewer bits is none, unless it
+    /// is 0.
+    pub(super) fn fitted(&mut self, value: Typed<'s>, cell: CellType, points: Option<Pointee>) -> Read<Typed<'s>> {
+        let span = value.raw.extent;
+        if value.points.is_some() && cell.bits < POINTER.bits {
+            return Err(Diagnostic::error("this is an address, and no number of so few bits", span)
+                .with_help("`*x` is what is stored at `x`; an address goes to `int *r1`, `int **x` or `intptr_t r1`"));
+        }
+        if let Some(wanted) = points {
+            match value.points {
+                Some(found) if !found.is_like(wanted) => {
+                    let message = "this is the address of an object of another size";
+                    return Err(Diagnostic::error(message, span));
+                }
+                Some(_) => {}
+                None if value.constant == Some(0) => {}
+                // Which location's address it is, nobody knows.
+                None if value.cell.bits == POINTER.bits => self.pointers.guessed.push((wanted.cell(), span)),
+                None => {
+                    let help = "an address comes from a parameter, `x` or `&x[1]`, or from a variable or location that holds one";
+                    return Err(Diagnostic::error("this number is no address", span).with_help(help));
+                }
+            }
+        }
+        Ok(Typed { points, ..value.converted(cell) })
+    }
+
+    /// How many stars come next.
+    pub(super) fn stars(&mut self) -> u8 {
+        let mut stars = 0_u8;
+        while self.take("*") {
+            stars = stars.saturating_add(1);
+        }
+        stars
     }
 
     /// A place: `*x`, `x[1]`, `(*x)`.
@@ -129,20 +183,10 @@ impl<'s> Reader<'_, 's> {
         if !self.take("*") {
             return self.element(start);
         }
-        if self.sees("(") {
-            let cast = matches!(self.token(1), Some(Token::Name(word)) if is_type_word(word));
-            if cast {
-                return Err(no_addresses(start.to(self.here())));
-            }
-            self.at += 1;
-            let place = self.nested(|reader| reader.pointed(start))?;
-            self.expect(")")?;
-            return Ok(place);
-        }
         self.pointed(start)
     }
 
-    /// What an address points to: that of a parameter, or `&` and a place.
+    /// What an address points to: that of a parameter, one in a variable or a location, or `&` and a place.
     pub(super) fn pointed(&mut self, start: Span) -> Read<Place<'s>> {
         if self.take("&") {
             let mut place = self.nested(Self::lvalue)?;
@@ -150,13 +194,29 @@ impl<'s> Reader<'_, 's> {
             place.raw.extent = place.raw.span;
             return Ok(place);
         }
-        if let Some(Token::Symbol("(")) = self.peek()
-            && matches!(self.token(1), Some(Token::Name(word)) if is_type_word(word))
+        if let Some(Token::Name(text)) = self.peek()
+            && self.variable(text).is_none_or(|local| local.points.is_none())
         {
-            return Err(no_addresses(self.here()));
+            let name = self.name("a parameter that is an address")?;
+            return self.place(name, 0, start.to(name.span));
         }
-        let name = self.name("a parameter that is an address")?;
-        self.place(name, 0, start.to(name.span))
+        if !matches!(self.peek(), Some(Token::Name(_) | Token::Symbol("(" | "*"))) {
+            return Err(self.unexpected("a parameter that is an address"));
+        }
+        let taken = self.pointers.taken.len();
+        let value = self.nested(Self::unary)?;
+        let span = start.to(self.before());
+        let Some(object) = value.points else { return Err(no_addresses(span)) };
+        let mut raw = match value.raw.kind {
+            // The location itself is accessed: its address is no value.
+            ExpressionKind::AddressOf(place) => {
+                self.pointers.taken.truncate(taken);
+                *place
+            }
+            _ => RawExpression::new(ExpressionKind::Memory(Box::new(value.raw)), span),
+        };
+        (raw.span, raw.extent) = (span, span);
+        Ok(Place { raw, object })
     }
 
     /// `x[1]`, or an error about another name.
@@ -203,13 +263,14 @@ impl<'s> Reader<'_, 's> {
             _ => ExpressionKind::Name(name.text),
         };
         let raw = RawExpression::new(kind, span);
-        Ok(Place { raw, cell: parameter.cell, is_atomic: parameter.is_atomic })
+        Ok(Place { raw, object: parameter.object })
     }
 }
 
 fn no_addresses(span: Span) -> Diagnostic {
-    Diagnostic::error("variables and casts are no addresses here", span)
-        .with_help("access locations by the parameters that are their addresses")
+    Diagnostic::error("this is no address", span).with_help(
+        "access locations by the parameters that are their addresses, or by variables of a type such as `int *`",
+    )
 }
 
 /// What is called, as a value.

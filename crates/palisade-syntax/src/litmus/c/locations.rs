@@ -1,11 +1,13 @@
 //! The locations of a test in C: their types, and their addresses from 1 on in order of appearance.
 
+use super::graces::Grace;
 use super::threads::Head;
-use super::types::INT;
+use super::types::{INT, Pointers};
 use crate::Diagnostic;
 use crate::litmus::initial::{CellType, InitialItem, InitialPlace, WrittenValue};
 use crate::litmus::question::{WrittenLocation, WrittenQuestion};
 use crate::native::scope::Addresses;
+use crate::suggest::did_you_mean;
 use palisade_model::program::{AddressName, Value};
 use palisade_model::text::Span;
 
@@ -40,7 +42,15 @@ impl Location {
 #[derive(Debug, Default)]
 pub(super) struct Locations {
     all: Vec<Location>,
+    /// The grace periods, with the hidden locations among all.
+    pub(super) graces: Vec<Grace>,
 }
+
+/// The address of the first location in a test that has addresses as values, so that no other number is taken for one.
+const FAR: Value = 0x1000;
+
+/// The type of a location of which nothing is known but its address.
+const UNKNOWN: CellType = CellType { bits: 64, signed: true };
 
 impl Locations {
     /// The locations of the initial state, of the threads' parameters and of the question.
@@ -48,12 +58,10 @@ impl Locations {
         items: &[InitialItem],
         heads: &[Head<'_>],
         question: &WrittenQuestion,
+        graces: Vec<Grace>,
     ) -> Result<Self, Diagnostic> {
-        let mut locations = Self::default();
+        let mut locations = Self { all: Vec::new(), graces };
         for item in items {
-            for value in &item.values {
-                no_address(value)?;
-            }
             if let InitialPlace::Location { name, length } = &item.place {
                 if name == "self" {
                     return Err(Diagnostic::error("`self` is a word of the native language", item.span)
@@ -75,12 +83,83 @@ impl Locations {
             }
         });
         found?;
-        let mut address = 1;
-        for location in &mut locations.all {
+        for item in items.iter().filter(|item| item.values.iter().any(WrittenValue::is_address)) {
+            if let InitialPlace::Location { name, .. } = &item.place
+                && let Some(location) = locations.all.iter_mut().find(|location| location.name == *name)
+            {
+                location.cell.get_or_insert(UNKNOWN);
+            }
+        }
+        // Of these nothing is known but that their addresses are values.
+        for value in items.iter().flat_map(|item| &item.values) {
+            if let WrittenValue::Address { name, span, .. } = value
+                && locations.named(name).is_none()
+            {
+                locations.add(name, Some(UNKNOWN), None, *span)?;
+            }
+        }
+        let hidden: Vec<(String, Span)> = {
+            let span = |thread: u32| heads.iter().find(|head| head.number == thread).map(|head| head.name.span);
+            let readers = locations.graces.iter().flat_map(|grace| &grace.readers);
+            readers.map(|(thread, name)| (name.clone(), span(*thread).unwrap_or_default())).collect()
+        };
+        for (name, span) in hidden {
+            locations.add(&name, Some(INT), None, span)?;
+        }
+        Ok(locations)
+    }
+
+    /// Gives all locations their addresses, far from small numbers where addresses are values.
+    pub(super) fn number(&mut self, has_pointers: bool) {
+        let mut address = if has_pointers { FAR } else { 1 };
+        for location in &mut self.all {
             location.address = address;
             address += Value::from(location.length.unwrap_or(1));
         }
-        Ok(locations)
+    }
+
+    /// Refuses integers and locations that may be the addresses of locations of other sizes than what they are said to point to.
+    pub(super) fn fit(&self, items: &[InitialItem], heads: &[Head<'_>], pointers: &Pointers) -> Result<(), Diagnostic> {
+        let mut given = Vec::new();
+        for item in items {
+            let InitialPlace::Location { name: own, .. } = &item.place else { continue };
+            let parameters = || heads.iter().flat_map(|head| &head.parameters);
+            let object = parameters().find(|parameter| parameter.is_address && parameter.name.text == own);
+            let points = object.and_then(|parameter| parameter.object.further());
+            for value in &item.values {
+                let WrittenValue::Address { name, span, .. } = value else { continue };
+                given.push(name);
+                let target = self.named(name).map_or(INT, Location::cell);
+                if points.is_some_and(|points| points.cell().bits != target.bits) {
+                    return Err(other_size(name, *span));
+                }
+            }
+        }
+        for name in given.into_iter().chain(&pointers.taken) {
+            let Some(location) = self.named(name) else { continue };
+            let other = pointers.guessed.iter().find(|(cell, _)| cell.bits != location.cell().bits);
+            if let Some((_, span)) = other {
+                return Err(other_size(name, *span));
+            }
+        }
+        Ok(())
+    }
+
+    /// A value as a number.
+    pub(super) fn number_of(&self, value: &WrittenValue) -> Result<i128, Diagnostic> {
+        match value {
+            WrittenValue::Number(number) => Ok(*number),
+            WrittenValue::Address { name, element, span } => {
+                let Some(location) = self.named(name) else {
+                    let help = did_you_mean(name, self.all.iter().map(|location| location.name.as_str()));
+                    return Err(Diagnostic::error(format!("there is no location `{name}`"), *span).with_help_if(help));
+                };
+                if *element >= location.length.unwrap_or(1) {
+                    return Err(Diagnostic::error(format!("`{name}` has no element {element}"), *span));
+                }
+                Ok(i128::from(location.element(*element)))
+            }
+        }
     }
 
     fn add(&mut self, name: &str, cell: Option<CellType>, length: Option<u32>, span: Span) -> Result<(), Diagnostic> {
@@ -113,13 +192,8 @@ impl Locations {
     }
 }
 
-/// An error if a value is an address.
-pub(super) fn no_address(value: &WrittenValue) -> Result<i128, Diagnostic> {
-    match value {
-        WrittenValue::Number(number) => Ok(*number),
-        WrittenValue::Address { name, span, .. } => {
-            let message = format!("`{name}` would be an address as a value, which tests in C cannot have here");
-            Err(Diagnostic::error(message, *span).with_help("let locations and variables hold numbers"))
-        }
-    }
+fn other_size(name: &str, span: Span) -> Diagnostic {
+    let message = format!("this may be the address of `{name}`, whose type has another size");
+    Diagnostic::error(message, span)
+        .with_help("give all locations whose addresses are values one type, such as `intptr_t`")
 }

@@ -8,9 +8,11 @@ mod arithmetic;
 mod body;
 mod calls;
 mod expressions;
+mod graces;
 mod lexer;
 mod locations;
 mod posix;
+mod rcu;
 mod resolve;
 mod statements;
 mod text;
@@ -20,10 +22,12 @@ mod types;
 pub(super) use text::is_c;
 
 use self::body::Body;
-use self::locations::{Locations, no_address};
+use self::locations::Locations;
 use self::resolve::Names;
 use self::threads::Head;
-use super::initial::{InitialItem, InitialPlace};
+use self::types::Pointers;
+use super::initial::{InitialItem, InitialPlace, WrittenValue};
+use super::pointers::only_pointers;
 use super::resolve::fitting;
 use super::{LitmusTest, initial, question, sections};
 use crate::Diagnostic;
@@ -89,13 +93,19 @@ pub(super) fn whole(source: &Arc<SourceText>) -> Result<(LitmusTest, Texts), Vec
     let (heads, after) = threads::heads(&text, close + 1, text.len()).map_err(one)?;
     let end = text[after..].find("<<").map_or(text.len(), |offset| after + offset);
     let written = question::question(&text, Span { start: after, end }).map_err(one)?;
-    let locations = Locations::new(&items, &heads, &written).map_err(one)?;
-    let memory = initial_memory(&items, &locations).map_err(one)?;
+    let tokens_of = |head: &Head<'_>| Ok((head.number, lexer::tokens(&text, head.body)?));
+    let threads = heads.iter().map(tokens_of).collect::<Result<Vec<_>, Diagnostic>>().map_err(one)?;
+    let graces = graces::graces(&threads);
+    let mut numbered = Locations::new(&items, &heads, &written, graces).map_err(one)?;
+    let has_pointers = has_pointers(&items, &heads, &numbered, &text);
+    numbered.number(has_pointers);
+    let locations = &numbered;
+    let memory = initial_memory(&items, locations).map_err(one)?;
     let addresses = locations.addresses();
     let (mut errors, mut warnings) = (Vec::new(), header.warnings);
     let mut bodies = Vec::new();
     for head in &heads {
-        match initial_values(head, &items).and_then(|first| body::body(&text, head, &locations, first)) {
+        match initial_values(head, &items, locations).and_then(|first| body::body(&text, head, locations, first)) {
             Ok(body) => bodies.push(body),
             Err(error) => errors.push(error),
         }
@@ -111,8 +121,11 @@ pub(super) fn whole(source: &Arc<SourceText>) -> Result<(LitmusTest, Texts), Vec
     let templates = Templates::default();
     let context = structured::Context::new(&nothing, &addresses, &templates, source, &mut errors);
     let mut braced = Vec::new();
+    let (mut taken, mut guessed) = (Vec::new(), Vec::new());
     for (head, body) in heads.iter().zip(bodies) {
-        let Body { statements, locals: own, bare, warnings: noted, dialects } = body;
+        let Body { statements, locals: own, bare, warnings: noted, dialects, pointers } = body;
+        taken.extend(pointers.taken);
+        guessed.extend(pointers.guessed);
         warnings.extend(noted);
         texts.bare.extend(bare);
         kernel |= dialects.kernel;
@@ -137,7 +150,8 @@ pub(super) fn whole(source: &Arc<SourceText>) -> Result<(LitmusTest, Texts), Vec
     if !errors.is_empty() {
         return Err(errors);
     }
-    let names = Names { locals: &locals, locations: &locations, threads: &threads };
+    locations.fit(&items, &heads, &Pointers { taken, guessed }).map_err(one)?;
+    let names = Names { locals: &locals, locations, threads: &threads, has_pointers };
     let question = super::resolve::question(&written, &names).map_err(one)?;
     warnings.sort_by_key(|warning| warning.span);
     let mut program = Program {
@@ -152,6 +166,7 @@ pub(super) fn whole(source: &Arc<SourceText>) -> Result<(LitmusTest, Texts), Vec
         source: source.clone(),
     };
     program.complete_orderings();
+    let question = if has_pointers { only_pointers(&program, question) } else { question };
     let test = LitmusTest {
         name: header.name,
         architecture: None,
@@ -163,6 +178,14 @@ pub(super) fn whole(source: &Arc<SourceText>) -> Result<(LitmusTest, Texts), Vec
         warnings,
     };
     Ok((test, texts))
+}
+
+/// Whether addresses are values in a test: in its initial state, or somewhere in its threads. Reading these does not need the locations' numbers.
+fn has_pointers(items: &[InitialItem], heads: &[Head<'_>], locations: &Locations, text: &str) -> bool {
+    let is_taken = |head: &Head<'_>| {
+        body::body(text, head, locations, Vec::new()).is_ok_and(|body| !body.pointers.taken.is_empty())
+    };
+    items.iter().flat_map(|item| &item.values).any(WrittenValue::is_address) || heads.iter().any(is_taken)
 }
 
 /// The values of memory that are not 0.
@@ -180,7 +203,11 @@ fn initial_memory(items: &[InitialItem], locations: &Locations) -> Result<BTreeM
         let location = locations.named(name).expect("all locations are laid out");
         for (element, value) in (0..).zip(&item.values) {
             let cell = location.cell();
-            let value = fitting(no_address(value)?, cell.bits, item.span)?;
+            if let (WrittenValue::Address { span, .. }, true) = (value, cell.bits < types::POINTER.bits) {
+                return Err(Diagnostic::error(format!("`{name}` holds no address"), *span)
+                    .with_help(format!("declare it as `int *{name}` or `intptr_t {name}`")));
+            }
+            let value = fitting(locations.number_of(value)?, cell.bits, item.span)?;
             let value = truncate(value, cell.bits, cell.signed || cell.bits == 64);
             let value = Value::try_from(value).expect("a value of its width fits");
             memory.insert(location.element(element), value);
@@ -191,13 +218,17 @@ fn initial_memory(items: &[InitialItem], locations: &Locations) -> Result<BTreeM
 }
 
 /// The statements that give a thread's parameters their values.
-fn initial_values<'s>(head: &Head<'s>, items: &[InitialItem]) -> Result<Vec<Statement<'s>>, Diagnostic> {
+fn initial_values<'s>(
+    head: &Head<'s>,
+    items: &[InitialItem],
+    locations: &Locations,
+) -> Result<Vec<Statement<'s>>, Diagnostic> {
     let mut statements = Vec::new();
     for parameter in head.parameters.iter().filter(|parameter| !parameter.is_address) {
         let given = items.iter().find(|item| is_of(item, head.number, parameter.name.text));
         let mut number = 0;
         if let Some((item, value)) = given.and_then(|item| Some((item, item.values.first()?))) {
-            number = fitting(no_address(value)?, parameter.cell.bits, item.span)?;
+            number = fitting(locations.number_of(value)?, parameter.cell.bits, item.span)?;
         }
         let span = parameter.name.span;
         let cell = parameter.cell;

@@ -1,9 +1,9 @@
 //! What the names in the question of a test in C stand for.
 
 use super::body::Local;
-use super::locations::{Locations, no_address};
+use super::locations::Locations;
 use crate::Diagnostic;
-use crate::litmus::initial::WrittenValue;
+use crate::litmus::initial::{CellType, WrittenValue};
 use crate::litmus::question::WrittenLocation;
 use crate::litmus::resolve::Meanings;
 use crate::suggest::did_you_mean;
@@ -18,11 +18,20 @@ pub(super) struct Names<'a, 's> {
     pub(super) locations: &'a Locations,
     /// The threads, in the same order.
     pub(super) threads: &'a [Thread],
+    /// Whether addresses are values.
+    pub(super) has_pointers: bool,
+}
+
+impl Names<'_, '_> {
+    /// How a value of a type is shown.
+    fn view(&self, cell: CellType) -> View {
+        View { bits: cell.bits, signed: cell.signed, pointer: self.has_pointers && cell.bits == 64 }
+    }
 }
 
 impl Meanings for Names<'_, '_> {
     fn number(&self, written: &WrittenValue) -> Result<i128, Diagnostic> {
-        no_address(written)
+        self.locations.number_of(written)
     }
 
     fn location(&self, written: &WrittenLocation) -> Result<Location, Diagnostic> {
@@ -44,7 +53,7 @@ impl Meanings for Names<'_, '_> {
                     thread: ThreadId::from_index(index),
                     register: RegisterId::from_index(register),
                 };
-                let view = View { bits: local.cell.bits, signed: local.cell.signed, pointer: false };
+                let view = self.view(local.cell);
                 Ok(Location { observable, name: format!("{thread}:{name}"), view })
             }
             WrittenLocation::Memory { name, element, span } => {
@@ -62,7 +71,7 @@ impl Meanings for Names<'_, '_> {
                 Ok(Location {
                     observable: Observable::Address(location.element(number)),
                     name: shown,
-                    view: View { bits: cell.bits, signed: cell.signed, pointer: false },
+                    view: self.view(cell),
                 })
             }
         }

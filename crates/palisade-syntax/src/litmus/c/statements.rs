@@ -4,7 +4,7 @@ use super::arithmetic::combined;
 use super::body::{Local, Read, Reader, statement};
 use super::calls::{Called, store};
 use super::lexer::Token;
-use super::types::{Typed, is_type_word, type_of};
+use super::types::{POINTER, Pointee, Typed, is_type_word, type_of};
 use crate::Diagnostic;
 use crate::litmus::initial::CellType;
 use crate::native::ast::{ExpressionKind, Name, RawExpression};
@@ -14,9 +14,8 @@ use palisade_model::program::{BinaryOperator, Ordering};
 use palisade_model::text::Span;
 
 /// Words that begin statements which are not understood, and what to write.
-const FOREIGN: [(&str, &str); 6] = [
+const FOREIGN: [(&str, &str); 5] = [
     ("for", "write it with `while`"),
-    ("do", "write it with `while`: the body, and then a loop with the body again"),
     ("switch", "write it with `if` and `else`"),
     ("goto", "write it with `if` and `while`"),
     ("asm", "write what it does in C"),
@@ -57,22 +56,40 @@ impl<'s> Reader<'_, 's> {
     /// Reads a statement; a declaration is one for each of its variables.
     fn statement(&mut self, statements: &mut Vec<Statement<'s>>) -> Read<()> {
         let start = self.here();
+        let before = self.before_statement(statements);
         if let Some(Token::Name(word)) = self.peek()
             && is_type_word(word)
         {
-            return self.declaration(statements);
+            self.declaration(statements)?;
+            return self.may_pass_before(before, start, statements);
         }
-        let kind = match self.peek() {
+        let first = self.peek();
+        let kind = match first {
             Some(Token::Symbol("{")) => StatementKind::Block(self.block()?),
             Some(Token::Symbol(";")) => StatementKind::Empty,
             Some(Token::Name(word)) => match word {
                 "if" => self.branches()?,
                 "while" => {
                     self.at += 1;
+                    let accesses = self.accesses;
                     let condition = self.condition()?;
-                    StatementKind::While { condition, body: self.body()? }
+                    self.reads_no_memory(accesses, start)?;
+                    let body = self.inside(start, true, Self::body)?;
+                    StatementKind::While { condition, body }
+                }
+                "do" => {
+                    self.at += 1;
+                    let body = self.inside(start, true, Self::body)?;
+                    if !self.take_word("while") {
+                        return Err(self.unexpected("`while (…);`, which ends a `do`"));
+                    }
+                    let accesses = self.accesses;
+                    let condition = self.condition()?;
+                    self.reads_no_memory(accesses, start)?;
+                    StatementKind::DoWhile { body, condition }
                 }
                 "break" | "continue" | "return" => {
+                    self.sections.leave(start)?;
                     self.at += 1;
                     match word {
                         "break" => StatementKind::Break,
@@ -89,8 +106,16 @@ impl<'s> Reader<'_, 's> {
         if !kind.ends_in_braces() {
             self.expect(";")?;
         }
+        let has_blocks =
+            matches!(kind, StatementKind::If { .. } | StatementKind::While { .. } | StatementKind::DoWhile { .. });
+        let is_block = matches!(kind, StatementKind::Block(_)) && first == Some(Token::Symbol("{"));
+        // The end of the thread, and what is read in a condition.
+        let is_point = matches!(kind, StatementKind::Return(_) | StatementKind::If { .. });
+        if is_point {
+            self.pass_quiescent(start, statements);
+        }
         statements.push(statement(kind, span, start.to(self.before())));
-        Ok(())
+        if has_blocks || is_block { Ok(()) } else { self.may_pass_before(before, start, statements) }
     }
 
     /// A condition in parentheses.
@@ -105,35 +130,39 @@ impl<'s> Reader<'_, 's> {
     fn branches(&mut self) -> Read<StatementKind<'s>> {
         let mut branches = Vec::new();
         while self.take_word("if") {
+            let (start, accesses) = (self.here(), self.accesses);
             let condition = self.condition()?;
-            branches.push((condition, self.body()?));
+            // A point at which a quiescent state may be passed stands before the first condition alone.
+            if branches.is_empty() && self.accesses == accesses + 1 {
+                self.accesses = accesses;
+            }
+            self.reads_no_memory(accesses, start)?;
+            branches.push((condition, self.inside(start, false, Self::body)?));
             if !self.take_word("else") {
                 return Ok(StatementKind::If { branches, otherwise: None });
             }
         }
-        Ok(StatementKind::If { branches, otherwise: Some(self.body()?) })
+        let start = self.here();
+        Ok(StatementKind::If { branches, otherwise: Some(self.inside(start, false, Self::body)?) })
     }
 
     /// `int r0 = 1, r1;`.
     fn declaration(&mut self, statements: &mut Vec<Statement<'s>>) -> Read<()> {
         let start = self.here();
-        let cell = self.written_type()?;
+        let (base, is_atomic) = self.written_type()?;
         let mut first = start;
         loop {
-            let star = self.here();
-            if self.take("*") {
-                return Err(Diagnostic::error("a variable holds no address here", start.to(star))
-                    .with_help("use the parameters that are addresses directly"));
-            }
+            let points = self.stars().checked_sub(1).map(|stars| Pointee { base, is_atomic, stars });
+            let cell = if points.is_some() { POINTER } else { base };
             let name = self.name("the variable's name")?;
             if self.sees("[") {
                 return Err(Diagnostic::error("a variable is no array here", self.here())
                     .with_help("declare one variable for each element"));
             }
             let kind = if self.take("=") {
-                self.value_into(name, cell, true)?
+                self.value_into(name, (cell, points), true)?
             } else {
-                self.declare(name, cell)?;
+                self.declare(name, cell, points)?;
                 StatementKind::Let { register: name, value: None }
             };
             let span = first.to(self.before());
@@ -150,8 +179,8 @@ impl<'s> Reader<'_, 's> {
         }
     }
 
-    /// The words of a type.
-    pub(super) fn written_type(&mut self) -> Read<CellType> {
+    /// The words of a type, and whether objects of it are atomic.
+    pub(super) fn written_type(&mut self) -> Read<(CellType, bool)> {
         let start = self.here();
         let mut words = Vec::new();
         while let Some(Token::Name(word)) = self.peek()
@@ -165,7 +194,7 @@ impl<'s> Reader<'_, 's> {
             return Err(Diagnostic::error("`volatile` makes no access atomic, and orders nothing", span)
                 .with_help("leave it out, or declare the object atomic: `atomic_int`"));
         }
-        type_of(&words).map(|(cell, _)| cell).ok_or_else(|| {
+        type_of(&words).ok_or_else(|| {
             let message = format!("`{}` is not a type that is understood", words.join(" "));
             Diagnostic::error(message, span).with_expected(["an integer type such as `int` or `uint64_t`"])
         })
@@ -198,18 +227,24 @@ impl<'s> Reader<'_, 's> {
             return changed(name, local, operator, value);
         }
         self.expect("=")?;
-        self.value_into(name, local.cell, false)
+        self.value_into(name, (local.cell, local.points), false)
     }
 
-    /// What follows `=`, as the value of a variable.
-    fn value_into(&mut self, name: Name<'s>, cell: CellType, is_new: bool) -> Read<StatementKind<'s>> {
-        let value = self.nested(Self::expression)?.converted(cell).raw;
+    /// What follows `=`, as the value of a variable of a type that points to something or not.
+    fn value_into(
+        &mut self,
+        name: Name<'s>,
+        (cell, points): (CellType, Option<Pointee>),
+        is_new: bool,
+    ) -> Read<StatementKind<'s>> {
+        let value = self.nested(Self::expression)?;
+        let value = self.fitted(value, cell, points)?.raw;
         if self.sees("=") {
             return Err(Diagnostic::error("an assignment is no value here", self.here())
                 .with_help("write one statement for each assignment"));
         }
         if is_new {
-            self.declare(name, cell)?;
+            self.declare(name, cell, points)?;
             return Ok(StatementKind::Let { register: name, value: Some(value) });
         }
         let target = RawExpression::new(ExpressionKind::Name(name.text), name.span);
@@ -225,8 +260,10 @@ impl<'s> Reader<'_, 's> {
             return Err(error.with_help("write a load and a store, or `atomic_fetch_add` for one atomic action"));
         }
         self.at += 1;
-        let value = self.nested(Self::expression)?.converted(place.cell).raw;
-        if place.is_atomic {
+        let value = self.nested(Self::expression)?;
+        let value = self.fitted(value, place.cell(), place.object.further())?.raw;
+        self.accesses += 1;
+        if place.is_atomic() {
             let span = start.to(self.before());
             let message =
                 "a plain write of an atomic object is sequentially consistent in C: it is read as a locked exchange";

@@ -1,7 +1,7 @@
 //! The heads of the threads of a test in C: `P0 (atomic_int* x, int r1) { … }`.
 
 use super::lexer::{Token, tokens};
-use super::types::type_of;
+use super::types::{Pointee, type_of};
 use crate::Diagnostic;
 use crate::litmus::cursor::thread_number;
 use crate::litmus::initial::CellType;
@@ -21,6 +21,9 @@ pub(super) struct Head<'s> {
     pub(super) body: Span,
 }
 
+/// The words that may stand before a thread's name.
+const BEFORE: [&str; 2] = ["void", "static"];
+
 /// A parameter: the address of a location, or a variable with a value of the initial state.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Parameter<'s> {
@@ -30,8 +33,8 @@ pub(super) struct Parameter<'s> {
     pub(super) cell: CellType,
     /// Whether it is an address.
     pub(super) is_address: bool,
-    /// Whether objects of its type are atomic in C11.
-    pub(super) is_atomic: bool,
+    /// What the address points to, or as such an object.
+    pub(super) object: Pointee,
 }
 
 /// Reads the heads of all threads from a byte on; also where the last body ends.
@@ -42,6 +45,13 @@ pub(super) fn heads(text: &str, start: usize, end: usize) -> Result<(Vec<Head<'_
         let rest = &text[at..end];
         let begin = at + rest.len() - rest.trim_start().len();
         let word = &text[begin..end];
+        if let Some(before) = BEFORE
+            .iter()
+            .find(|before| word.strip_prefix(**before).is_some_and(|rest| rest.starts_with(char::is_whitespace)))
+        {
+            at = begin + before.len();
+            continue;
+        }
         let length = word.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(word.len());
         let name = Name { text: &word[..length], span: Span { start: begin, end: begin + length } };
         let Some(number) = thread_number(name.text) else { break };
@@ -115,11 +125,11 @@ fn parameter<'s>(written: &[(Token<'s>, Span)], start: Span) -> Result<Parameter
         return Err(Diagnostic::error("this is no parameter", at).with_expected(expected));
     };
     let whole = start.to(*span);
-    let mut stars = 0;
+    let mut stars = 0_u8;
     let mut names = Vec::new();
     for (token, at) in words {
         match token {
-            Token::Symbol("*") => stars += 1,
+            Token::Symbol("*") => stars = stars.saturating_add(1),
             Token::Name("restrict" | "volatile" | "const") if stars > 0 => {}
             Token::Name(word) if stars == 0 => names.push(*word),
             // `_Atomic(int)`.
@@ -129,10 +139,6 @@ fn parameter<'s>(written: &[(Token<'s>, Span)], start: Span) -> Result<Parameter
                 return Err(Diagnostic::error(message, *at).with_expected(expected));
             }
         }
-    }
-    if stars > 1 {
-        return Err(Diagnostic::error("addresses are no values of locations here", whole)
-            .with_help("let locations hold numbers: the index of what is meant, for example"));
     }
     let Some((cell, is_atomic)) = type_of(&names) else {
         let message = format!("`{}` is not a type that is understood", names.join(" "));
@@ -145,5 +151,6 @@ fn parameter<'s>(written: &[(Token<'s>, Span)], start: Span) -> Result<Parameter
         );
     }
     let name = Name { text: name, span: *span };
-    Ok(Parameter { name, cell, is_address: stars == 1, is_atomic })
+    let object = Pointee { base: cell, is_atomic: is_atomic && stars < 2, stars: stars.saturating_sub(1) };
+    Ok(Parameter { name, cell: object.cell(), is_address: stars > 0, object })
 }

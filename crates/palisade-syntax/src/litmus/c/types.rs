@@ -9,6 +9,9 @@ use crate::native::ast::{ExpressionKind, Name, RawExpression};
 use palisade_model::program::{BinaryOperator, UnaryOperator, truncate};
 use palisade_model::text::Span;
 
+/// The type of addresses.
+pub(super) const POINTER: CellType = CellType { bits: 64, signed: false };
+
 /// `int`.
 pub(super) const INT: CellType = CellType { bits: 32, signed: true };
 
@@ -21,9 +24,50 @@ pub(super) fn type_of(words: &[&str]) -> Option<(CellType, bool)> {
     Some((cell, is_atomic || bare.iter().any(|word| word.starts_with("atomic") || is_posix(word))))
 }
 
-/// Whether a type is one of POSIX, of objects that calls alone access.
+/// Whether a type is one of objects that calls alone access.
 fn is_posix(word: &str) -> bool {
-    matches!(word, "pthread_mutex_t" | "pthread_cond_t" | "sem_t")
+    matches!(word, "pthread_mutex_t" | "pthread_cond_t" | "sem_t" | "spinlock_t" | "srcu_struct")
+}
+
+/// What an address points to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Pointee {
+    /// The type behind all stars.
+    pub(super) base: CellType,
+    /// Whether objects of that type are atomic in C11.
+    pub(super) is_atomic: bool,
+    /// How many stars stand between: with none, an object of the type itself is pointed to.
+    pub(super) stars: u8,
+}
+
+impl Pointee {
+    /// The type of the object that is pointed to.
+    pub(super) fn cell(self) -> CellType {
+        if self.stars == 0 { self.base } else { POINTER }
+    }
+
+    /// Whether objects of the same size are pointed to, at each level.
+    pub(super) fn is_like(self, other: Self) -> bool {
+        self.cell().bits == other.cell().bits
+            && match (self.further(), other.further()) {
+                (Some(own), Some(other)) => own.is_like(other),
+                _ => true,
+            }
+    }
+
+    /// What the object that is pointed to points to in turn.
+    pub(super) fn further(self) -> Option<Self> {
+        Some(Self { stars: self.stars.checked_sub(1)?, ..self })
+    }
+}
+
+/// What a body does with addresses as values.
+#[derive(Debug, Default)]
+pub(super) struct Pointers {
+    /// The locations whose addresses are values.
+    pub(super) taken: Vec<String>,
+    /// The types of what integers are the addresses of, each with a place.
+    pub(super) guessed: Vec<(CellType, Span)>,
 }
 
 /// Whether a word begins a type.
@@ -42,6 +86,8 @@ pub(super) struct Typed<'s> {
     pub(super) cell: CellType,
     /// Its value, if the text shows it.
     pub(super) constant: Option<i128>,
+    /// What it points to, if it is an address.
+    pub(super) points: Option<Pointee>,
 }
 
 /// Whether every value of one type is a value of the other, as they are kept.
@@ -99,13 +145,19 @@ impl CellType {
 impl<'s> Typed<'s> {
     /// A value that a place or a variable of a type holds.
     pub(super) fn held(raw: RawExpression<'s>, cell: CellType) -> Self {
-        Self { raw, cell, constant: None }
+        Self { raw, cell, constant: None, points: None }
+    }
+
+    /// An address.
+    pub(super) fn address(raw: RawExpression<'s>, points: Pointee) -> Self {
+        Self { raw, cell: POINTER, constant: None, points: Some(points) }
     }
 
     /// A known value, cut to its type.
     pub(super) fn known(value: i128, cell: CellType, span: Span) -> Self {
         let value = truncate(value, cell.bits, cell.signed || cell.bits == 64);
-        Self { raw: RawExpression::new(ExpressionKind::Constant(value), span), cell, constant: Some(value) }
+        let raw = RawExpression::new(ExpressionKind::Constant(value), span);
+        Self { raw, cell, constant: Some(value), points: None }
     }
 
     /// A number, with the type that C gives it.
@@ -130,7 +182,7 @@ impl<'s> Typed<'s> {
                 known.raw.extent = extent;
                 known
             }
-            None if holds(cell, self.cell) => Self { cell, ..self },
+            None if holds(cell, self.cell) => Self { cell, points: None, ..self },
             None => Self::held(cut(self.raw, cell), cell),
         }
     }

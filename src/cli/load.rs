@@ -8,6 +8,7 @@ use crate::program::{
     CopiesOverride, DomainOverride, OverrideError, Posts, Program, Role, SourceText, Thread, ThreadId,
 };
 use crate::questions::About;
+use crate::report::bounds::admitted_values;
 use crate::report::context::Context;
 use crate::report::documents;
 use crate::semantics::Question;
@@ -259,6 +260,11 @@ impl Loaded {
         let message = "evidence and changes are about the text, and `--posts` says something else than the text";
         let help = format!("write `posts {}` into it", self.program.posts.word());
         Err(InputError::file(self.program.source.name.clone(), message).with_help_if(Some(help)))
+    }
+
+    /// How many values to admit where the options say so many: as many as the program's own numbers ask for, where these are the default.
+    pub(super) fn values(&self, asked: usize) -> usize {
+        admitted_values(&self.program, asked)
     }
 
     /// What evidence about the program is about.

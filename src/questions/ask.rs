@@ -5,6 +5,7 @@ use crate::evidence::Evidence;
 use crate::limits::Limits;
 use crate::program::{Heading, Program};
 use crate::report::account::{Account, Standing};
+use crate::report::bounds::advice;
 use crate::robustness::Fault;
 use crate::semantics;
 use crate::syntax::InputError;
@@ -93,7 +94,7 @@ impl<Q: Question> Answered<Q> {
                     account.leave_open(account.verdict.clone(), fault.describe(program));
                 }
                 if let Some(last) = accounts.last_mut() {
-                    last.note(0, "help", fault.advice(program));
+                    last.note(0, "help", advice(program, fault));
                 }
             }
         }

@@ -1,5 +1,6 @@
 //! What every report about a program says besides its answer, and how reports name what is in the program.
 
+use super::bounds::advice;
 use super::claim::Compilations;
 use palisade_engine::robustness::Fault;
 use palisade_model::program::{Copies, InstructionId, Obstacle, Program, ThreadId};
@@ -57,7 +58,7 @@ fn fault_diagnostic(program: &Program, fault: &Fault, reason: Option<String>) ->
     let thread = program.thread(fault.thread);
     let span = thread.instructions.get(fault.instruction.index()).map_or(thread.span, |instruction| instruction.span);
     let diagnostic =
-        Diagnostic::error(fault.describe(program), span).with_label("here").with_help(fault.advice(program));
+        Diagnostic::error(fault.describe(program), span).with_label("here").with_help(advice(program, fault));
     match reason {
         Some(reason) => diagnostic.with_note(reason),
         None => diagnostic,

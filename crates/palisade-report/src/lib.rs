@@ -2,6 +2,7 @@
 
 pub mod account;
 pub mod bench;
+pub mod bounds;
 pub mod claim;
 pub mod computation;
 pub mod contest;

@@ -4,7 +4,7 @@ use super::check_tasks;
 use super::suggest::{closest, did_you_mean};
 use super::{Diagnostic, MAX_ERRORS, Severity};
 use palisade_model::program::{
-    Action, BinaryOperator, Copies, Domain, Expression, Instruction, LabelId, Program, SourceText, Span,
+    Action, BinaryOperator, Copies, Domain, DomainOrigin, Expression, Instruction, LabelId, Program, SourceText, Span,
     StructuralWarning, Thread, ThreadId, Value, structural_warnings,
 };
 
@@ -106,7 +106,7 @@ fn initial_values(program: &mut Program, domain: Domain, found: &mut Vec<Diagnos
         }
         let wrapped = domain.wrapped(i128::from(value));
         let range = Range(domain);
-        found.push(if domain.wrap {
+        found.push(if domain.wrap && domain.origin == DomainOrigin::File {
             Diagnostic::warning(format!("the initial value {value} of {place} wraps to {wrapped} in {range}"), span)
         } else {
             Diagnostic::error(format!("the initial value {value} of {place} is outside {range}"), span)
@@ -184,7 +184,13 @@ impl Checker<'_> {
         match expression {
             Expression::Constant(value) if domain.wrap && !domain.contains(*value) => {
                 let wrapped = domain.wrapped(i128::from(*value));
-                self.warn(format!("the constant {value} wraps to {wrapped} in {}", Range(domain)), expression);
+                if domain.origin == DomainOrigin::Option {
+                    let message = format!("the constant {value} does not fit {}, which an option gives", Range(domain));
+                    let help = "give a domain that has it: with another constant it is another program";
+                    self.found.push(Diagnostic::error(message, self.span_of(expression)).with_help(help));
+                } else {
+                    self.warn(format!("the constant {value} wraps to {wrapped} in {}", Range(domain)), expression);
+                }
             }
             Expression::Address { id, value } if !domain.contains(*value) => {
                 let name = &self.program.addresses[id.index()].name;

@@ -176,7 +176,8 @@ fn answer<'q>(
     loaded: &'q Loaded,
     observer: &'q dyn Observer,
 ) -> Result<Option<(Ask, Answered<'q>)>, InputError> {
-    let (about, values, queue) = (loaded.about(), arguments.values, arguments.queue.into());
+    let (about, queue) = (loaded.about(), arguments.queue.into());
+    let values = loaded.values(arguments.values);
     let answered = match ask {
         Ask::Properties => {
             let options = PropertyOptions {
@@ -203,7 +204,7 @@ fn answer<'q>(
         }
         Ask::Robustness if arguments.model.model() == Model::Pso => asking.ask(PsoRobustness { about, values }),
         Ask::Robustness => {
-            let options = check_options(arguments, &asking.limits);
+            let options = CheckOptions { values, ..check_options(arguments, &asking.limits) };
             let part = arguments.attacks.as_ref().map(|AttackRange(range)| range.clone());
             asking.ask(Robustness { about, options, part, observer })
         }

@@ -164,7 +164,7 @@ impl FencesArguments {
             never: self.never.clone(),
             alternatives: if self.all { ALTERNATIVES } else { 0 },
             nets: self.nets,
-            values: self.values,
+            values: loaded.values(self.values),
             limits: limits.clone(),
             // `repair` checks the repaired text.
             confirm: false,

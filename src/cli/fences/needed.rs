@@ -43,7 +43,7 @@ pub(super) fn ask(
         targets: asked,
         states: STATES,
         most: CONFIGURATIONS,
-        values: arguments.values,
+        values: loaded.values(arguments.values),
         limits: limits.clone(),
         ..PlacementOptions::new(Model::Tso)
     };

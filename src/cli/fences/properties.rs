@@ -168,7 +168,7 @@ pub(super) fn options_under(
         only: arguments.only.clone(),
         never: arguments.never.clone(),
         alternatives: if arguments.all { ALTERNATIVES } else { 0 },
-        values: arguments.values,
+        values: loaded.values(arguments.values),
         slice: !arguments.no_slice,
         limits: limits.clone(),
         ..PlacementOptions::new(model)

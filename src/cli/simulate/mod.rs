@@ -10,6 +10,7 @@ use super::words::capacity;
 use super::{Exit, Loaded, ProgramOptions, SharedOptions, pending, print_input_error, watchdog};
 use crate::limits::{Limits, StopReason};
 use crate::program::Program;
+use crate::report::bounds::admitted_values;
 use crate::report::documents::{self, SimulateDocument, StoppedDocument};
 use crate::report::models::{MODELS, model_of};
 use crate::report::simulate::{Simulation, exploration_error};
@@ -279,7 +280,8 @@ fn explore(
     limits: &Limits,
 ) -> Result<Explored, ExplorationError> {
     let mut finals = FinalStates::default();
-    let search = Search { capacity: arguments.buffer, told, values: arguments.values };
+    let values = admitted_values(program, arguments.values);
+    let search = Search { capacity: arguments.buffer, told, values };
     let explored = search_final_states(program, instance, model, search, limits, &mut finals);
     let listed = if arguments.traces && explored.is_ok() {
         let bounds = Bounds { steps: arguments.steps, limits: limits.clone() };

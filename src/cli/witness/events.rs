@@ -30,7 +30,7 @@ pub(super) fn answer(
         return Err(InputError::from((program.source.clone(), vec![error.clone()])));
     }
     let asking = Asking::new(&arguments.file, true, None, shared);
-    let (about, values) = (loaded.about(), arguments.values);
+    let (about, values) = (loaded.about(), loaded.values(arguments.values));
     let mut answered: Vec<Answered<'_>> = Vec::new();
     // Programs in which threads stand beside events are asked about TSO alone.
     if arguments.ask.map_or(objection.is_none(), |ask| ask == Ask::Concurrency) {

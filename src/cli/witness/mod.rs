@@ -90,7 +90,8 @@ pub(super) fn run(arguments: &WitnessArguments, shared: &SharedOptions) -> Exit 
         return print_input_error(&error, shared);
     }
     let program = &loaded.program;
-    let options = CheckOptions { values: arguments.values, limits: limits.clone(), ..CheckOptions::default() };
+    let options =
+        CheckOptions { values: loaded.values(arguments.values), limits: limits.clone(), ..CheckOptions::default() };
     let checked = match check(program, &options) {
         Ok(checked) => checked,
         Err(fault) => return print_input_error(&fault_error(program, &fault), shared),

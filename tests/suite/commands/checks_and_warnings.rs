@@ -289,8 +289,9 @@ fn copies_and_domains_from_outside() {
         loaded.program.domain.map(|domain| (domain.high, domain.wrap, domain.origin)),
         Some((7, false, DomainOrigin::Option))
     );
-    let loaded = options("", "", true).read(&path).expect("5 wraps");
-    assert_eq!(loaded.warnings.len(), 1);
+    // With another constant it would be another program.
+    let wrapping = message(&options("", "", true).read(&path).expect_err("5 does not fit"));
+    assert!(wrapping.starts_with("the constant 5 does not fit the domain 0..3, which an option gives"), "{wrapping}");
     let loaded = options("owner=0", "", false).read(&path).expect("what runs is in the domain");
     assert_eq!(loaded.warnings.len(), 0);
     let refused = |threads: &str, path: &str| message(&options(threads, "", false).read(path).expect_err("refused"));

@@ -2,6 +2,7 @@
 
 mod bench;
 mod bounded_steps;
+mod bounded_values;
 mod check_many;
 mod check_progress;
 mod check_properties;
@@ -9,6 +10,7 @@ mod checks_and_warnings;
 mod closed_output;
 mod command_line;
 mod convert;
+mod first_errors;
 mod folders;
 mod language;
 mod large_inputs;

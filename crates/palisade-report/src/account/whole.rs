@@ -2,6 +2,7 @@
 
 use super::{Account, Standing};
 use crate::context::Context;
+use palisade_model::program::DomainOrigin;
 
 /// The accounts of all questions about a file.
 #[derive(Debug)]
@@ -36,7 +37,11 @@ impl<'a> Told<'a> {
             own.max_by_key(|account| account.standing()).map(|account| account.verdict.as_str())
         };
         let words: Vec<&str> = asks.iter().filter_map(worst).collect();
-        if words.is_empty() { self.nothing.to_owned() } else { words.join(", ") }
+        let words = if words.is_empty() { self.nothing.to_owned() } else { words.join(", ") };
+        // The text has other values, of which nothing is said, unless a proof is about counters of all widths.
+        let is_of_option = self.context.program.domain.is_some_and(|domain| domain.origin == DomainOrigin::Option);
+        let is_narrowed = is_of_option && self.accounts.iter().all(|account| account.counters.counters.is_none());
+        if is_narrowed { format!("{words}, for the values of `--domain` alone") } else { words }
     }
 
     /// Whether the answer alone is the report: there is one, and it is about the whole program.

@@ -29,7 +29,8 @@ pub fn text(simulations: &[Simulation<'_>], all: bool) -> String {
     let mut out = String::new();
     let _ = writeln!(out, "{}: final states under {}", first.file, names.join(", "));
     out.push_str(&counters(simulations.last().unwrap_or(first)));
-    let reached = reached_by(simulations);
+    let shown = shown(first, all);
+    let reached = projected(&reached_by(simulations), &shown);
     let listed = if all { reached.len() } else { LISTED };
     let padded = |words: Vec<&str>| words.iter().map(|word| format!("{word:<3}  ")).collect::<String>();
     if reached.is_empty() {
@@ -37,16 +38,51 @@ pub fn text(simulations: &[Simulation<'_>], all: bool) -> String {
     } else {
         let _ = writeln!(out, "  {}state", padded(names));
     }
-    for ((_, row), by) in reached.iter().take(listed) {
+    for (row, by) in reached.iter().take(listed) {
         let marks = padded(by.iter().map(|is_reached| if *is_reached { "yes" } else { "-" }).collect());
-        let cells = first.outcome.columns.iter().zip(*row).map(|(column, value)| format!("{column} = {value}"));
+        let columns = shown.iter().map(|column| &first.outcome.columns[*column]);
+        let cells = columns.zip(row).map(|(column, value)| format!("{column} = {value}"));
         let _ = writeln!(out, "  {marks}{}", cells.collect::<Vec<_>>().join(", "));
     }
     if reached.len() > listed {
         let _ = writeln!(out, "  … and {} more; -v lists all", reached.len() - listed);
     }
+    if shown.len() < first.outcome.columns.len() && !reached.is_empty() {
+        out.push_str("  (without registers; -v shows them)\n");
+    }
     simulations.iter().for_each(|simulation| said(simulation, &mut out));
     out
+}
+
+/// The columns that are shown: memory first, then registers. Of a program that asks nothing of registers these are left out, unless all is to be
+/// shown.
+fn shown(simulation: &Simulation<'_>, all: bool) -> Vec<usize> {
+    let is_register = |column: &usize| simulation.outcome.columns[*column].contains(':');
+    let columns = 0..simulation.outcome.columns.len();
+    let (registers, mut shown): (Vec<usize>, Vec<usize>) = columns.partition(is_register);
+    let is_asked = simulation.program.source.is_litmus || simulation.question.condition.is_some();
+    if all || is_asked || shown.is_empty() {
+        shown.extend(registers);
+    }
+    shown
+}
+
+/// The states by some of their columns, in order, each with the models that reach one of those that look so.
+fn projected<'s>(
+    reached: &BTreeMap<(usize, &'s [String]), Vec<bool>>,
+    shown: &[usize],
+) -> Vec<(Vec<&'s str>, Vec<bool>)> {
+    let mut places: BTreeMap<Vec<&str>, usize> = BTreeMap::new();
+    let mut rows: Vec<(Vec<&str>, Vec<bool>)> = Vec::new();
+    for ((_, row), by) in reached {
+        let visible: Vec<&str> = shown.iter().map(|column| row[*column].as_str()).collect();
+        let place = *places.entry(visible.clone()).or_insert(rows.len());
+        match rows.get_mut(place) {
+            Some((_, known)) => known.iter_mut().zip(by).for_each(|(known, by)| *known |= by),
+            None => rows.push((visible, by.clone())),
+        }
+    }
+    rows
 }
 
 /// What one model says.

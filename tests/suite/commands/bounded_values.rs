@@ -1,0 +1,58 @@
+//! Loops that count up to a number are answered as they are, and advice does not change the program.
+
+use std::path::Path;
+use std::process::Command;
+
+fn run(text: &str, line: &[&str]) -> (Option<i32>, String) {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("p.pal"), text).expect("it is written");
+    let command = Path::new(env!("CARGO_BIN_EXE_palisade"));
+    let output = Command::new(command).args(line).arg("p.pal").current_dir(folder.path()).output().expect("it runs");
+    let said = [output.stdout, output.stderr].concat();
+    (output.status.code(), String::from_utf8(said).expect("UTF-8"))
+}
+
+const COUNTING: &str = "program P\naddress x, y\nthread t { let i = 0; while (i < 100) { i++; } x = i; let r = y; }\n\
+                        thread u { y = 7; let r = x; }\n";
+
+#[test]
+fn a_loop_that_counts_to_a_number_gets_the_values_it_needs() {
+    for command in ["check", "prove", "fences", "witness"] {
+        let (exit, said) = run(COUNTING, &[command]);
+        assert!(!said.contains("grows") && !said.contains("--domain"), "{command}: {said}");
+        assert_ne!(exit, Some(2), "{command}: {said}");
+    }
+    let (exit, said) = run(COUNTING, &["check"]);
+    assert!(exit == Some(1) && said.starts_with("p.pal: not-robust"), "{said}");
+    // What the user says holds.
+    let (_, said) = run(COUNTING, &["check", "--values", "70"]);
+    assert!(said.contains("grows: it takes more than 70 values"), "{said}");
+    assert!(said.contains("`--values 102`"), "{said}");
+}
+
+#[test]
+fn a_constant_that_does_not_fit_an_option_s_domain_is_an_error() {
+    let line = ["check", "-q", "--domain", "0..7", "--wrap"];
+    let (exit, said) = run(COUNTING, &line);
+    assert!(
+        exit == Some(2) && said.contains("the constant 100 does not fit the domain 0..7, which an option gives"),
+        "{said}"
+    );
+    let (exit, said) = run(&COUNTING.replace("100", "5"), &line);
+    assert_eq!(exit, Some(1), "{said}");
+    assert!(said.starts_with("p.pal: not-robust, for the values of `--domain` alone\n"), "{said}");
+    // A domain of the text is the program's own.
+    let own = COUNTING.replace("address", "domain 0..7 wrap\naddress").replace("100", "5");
+    assert!(run(&own, &["check"]).1.starts_with("p.pal: not-robust\n"));
+}
+
+#[test]
+fn models_side_by_side_show_memory_first() {
+    let line = ["simulate", "--model", "sc,tso"];
+    let text = "program P\naddress x, y\nthread t { x = 1; let r = y; }\nthread u { y = 1; let r = x; }\n";
+    let (_, said) = run(text, &line);
+    assert!(said.contains("yes  yes  [x] = 1, [y] = 1\n") && !said.contains("0:r"), "{said}");
+    assert!(said.contains("-v shows them"), "{said}");
+    let (_, said) = run(text, &["simulate", "-v", "--model", "sc,tso"]);
+    assert!(said.contains("-    yes  [x] = 1, [y] = 1, 0:r = 0, 1:r = 0\n"), "{said}");
+}

@@ -11,7 +11,7 @@ use super::{
 use palisade_evidence::{About, Evidence, InputFile, NetSubject, ProgramSubject, ThreadSubject};
 use palisade_invariants::reject;
 use palisade_invariants::threads_that_say;
-use palisade_model::net::{BUILT_IN, Formula, Net, PlaceId, Problem, Query, QueryFormat, TransitionId};
+use palisade_model::net::{Formula, Net, PlaceId, Problem, Property, Query, QueryFormat, TransitionId, WhichQuestion};
 use palisade_model::program::{Copies, Domain, Program};
 use palisade_semantics::Question;
 use std::collections::BTreeSet;
@@ -269,7 +269,7 @@ fn check_net(
         (None, Some(_)) => reject!(Subject, "the evidence is about the question in the net's file"),
     }
     let has_properties = |query: &InputFile| query.format == QueryFormat::MccXml.extension();
-    let is_built_in = |property: &String| BUILT_IN.iter().any(|(name, _)| property.split('#').next() == Some(*name));
+    let is_built_in = |property: &String| Property::is_built_in(WhichQuestion::of(property).0);
     let has_its_name = match &subject.query {
         Some(query) => has_properties(query),
         None => subject.property.as_ref().is_some_and(is_built_in),

@@ -14,6 +14,7 @@ mod model;
 mod property;
 mod read_error;
 mod units;
+mod which_question;
 
 pub use built_in::BUILT_IN;
 pub use count::{Count, OmegaCount};
@@ -22,5 +23,6 @@ pub use format::{Format, QueryFormat};
 pub use formula::{Formula, LinearBound, ReachQuestion};
 pub use ids::{PlaceId, TransitionId};
 pub use model::{Arcs, Net, Place, Problem, Quantifier, Query, Target, Transition, normalize};
-pub use property::{AskedOf, Claim, Property, Question};
+pub use property::{AskedOf, Claim, Property, Question, UpperBound};
 pub use read_error::ReadError;
+pub use which_question::WhichQuestion;

@@ -1,8 +1,11 @@
 //! Properties of a net: formulas over questions of coverability and reachability.
 
-use super::formula::{Formula, ReachQuestion};
+use super::formula::{Formula, LinearBound, ReachQuestion};
+use super::ids::PlaceId;
 use super::model::{Quantifier, Query};
+use super::which_question::WhichQuestion;
 use crate::text::Diagnostic;
+use num_bigint::BigInt;
 
 /// A property with its name, read as far as it is about reachable markings.
 #[derive(Clone, Debug)]
@@ -20,6 +23,8 @@ pub enum Claim {
     Question(Question),
     /// `EF` or `AG` of any other condition on a marking.
     Reach(ReachQuestion),
+    /// How large a sum of tokens gets: a number, no truth value.
+    Bound(UpperBound),
     /// Something that is no question about reachable markings, and why.
     Open(Diagnostic),
     /// The contrary.
@@ -37,6 +42,20 @@ pub struct Question {
     pub quantifier: Quantifier,
     /// The targets.
     pub query: Query,
+}
+
+/// The question how large a weighted sum of tokens gets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UpperBound {
+    /// Places with their weights: ascending, each once, no weight 0.
+    pub terms: Vec<(PlaceId, BigInt)>,
+}
+
+impl UpperBound {
+    /// The condition that the sum is at least so large.
+    pub fn at_least(&self, tokens: BigInt) -> Formula {
+        Formula::AtLeast(LinearBound { terms: self.terms.clone(), bound: tokens })
+    }
 }
 
 /// A question of a property.
@@ -72,16 +91,38 @@ impl Claim {
         match self {
             Self::Question(question) => vec![AskedOf::Cover(question)],
             Self::Reach(question) => vec![AskedOf::Reach(question)],
-            Self::Open(_) => Vec::new(),
+            Self::Open(_) | Self::Bound(_) => Vec::new(),
             Self::Not(part) => part.questions(),
             Self::All(parts) | Self::Any(parts) => parts.iter().flat_map(Self::questions).collect(),
         }
     }
 
+    /// The sum whose bound it asks for.
+    pub fn bound(&self) -> Option<&UpperBound> {
+        match self {
+            Self::Bound(bound) => Some(bound),
+            _ => None,
+        }
+    }
+
+    /// A question of it as one of reachability; nothing where there is no such question.
+    pub fn reach_question(&self, which: &WhichQuestion) -> Option<ReachQuestion> {
+        let number = match which {
+            WhichQuestion::AtLeast(tokens) => {
+                let goal = self.bound()?.at_least(tokens.clone());
+                return Some(ReachQuestion { quantifier: Quantifier::Eventually, goal });
+            }
+            WhichQuestion::Number(number) => *number,
+            WhichQuestion::Only => 1,
+        };
+        let asked = *self.questions().get(number.checked_sub(1)?)?;
+        Some(ReachQuestion { quantifier: asked.quantifier(), goal: asked.goal() })
+    }
+
     /// Why parts of it are no questions about reachable markings, in order.
     pub fn obstacles(&self) -> Vec<&Diagnostic> {
         match self {
-            Self::Question(_) | Self::Reach(_) => Vec::new(),
+            Self::Question(_) | Self::Reach(_) | Self::Bound(_) => Vec::new(),
             Self::Open(why) => vec![why],
             Self::Not(part) => part.obstacles(),
             Self::All(parts) | Self::Any(parts) => parts.iter().flat_map(Self::obstacles).collect(),
@@ -99,7 +140,7 @@ impl Claim {
             Self::Question(Question { quantifier, .. }) | Self::Reach(ReachQuestion { quantifier, .. }) => {
                 answers.next()?.map(|is_met| quantifier.holds(is_met))
             }
-            Self::Open(_) => None,
+            Self::Open(_) | Self::Bound(_) => None,
             Self::Not(part) => part.value_of(answers).map(|value| !value),
             Self::All(parts) => together(parts, false, answers),
             Self::Any(parts) => together(parts, true, answers),

@@ -1,12 +1,14 @@
-//! Reader of Model Checking Contest queries (XML): `EF` and `AG` of conditions on markings, and combinations of these. What lower bounds
-//! describe is a question of coverability, anything else one of reachability.
+//! Reader of Model Checking Contest queries (XML): `EF` and `AG` of conditions on markings, combinations of these, and upper bounds. What
+//! lower bounds describe is a question of coverability, anything else one of reachability.
 
 use super::formula::{DEEPEST, Formula, Sense, Sum, too_deep};
 use super::mcc_condition::Conditions;
 use super::nodes::Ids;
 use super::xml::{constant, elements, is, named, not_coverability, only_child, several, span, text_of};
+use num_bigint::BigInt;
 use palisade_model::net::{
-    AskedOf, Claim, Count, Net, Property, Quantifier, Query, Question, ReachQuestion, TransitionId,
+    AskedOf, Claim, Count, LinearBound, Net, Property, Quantifier, Query, Question, ReachQuestion, TransitionId,
+    UpperBound, WhichQuestion,
 };
 use palisade_model::text::Diagnostic;
 use roxmltree::{Document, Node};
@@ -19,16 +21,17 @@ pub(super) fn read(
     ids: &Ids,
 ) -> Result<(Query, Quantifier), Vec<Diagnostic>> {
     let reader = Reader { net, ids };
-    read_chosen(text, property, |formula, number| match number {
-        Some(number) => match reader.claim(formula).questions().get(number - 1) {
+    read_chosen(text, property, |formula, which| match which {
+        WhichQuestion::Only => reader.question(formula).map(Some),
+        WhichQuestion::Number(number) => match reader.claim(formula).questions().get(number - 1) {
             Some(AskedOf::Cover(question)) => Ok(Some((question.query.clone(), question.quantifier))),
             _ => Ok(None),
         },
-        None => reader.question(formula).map(Some),
+        WhichQuestion::AtLeast(_) => Ok(None),
     })
 }
 
-/// Reads the property of that id, or the only one, as a question of reachability; `ID#2` is a question of a property by its number.
+/// Reads the property of that id, or the only one, as a question of reachability, called as evidence calls it: `ID#2`, `ID>=3`.
 pub(super) fn read_reach(
     text: &str,
     property: Option<&str>,
@@ -36,40 +39,37 @@ pub(super) fn read_reach(
     ids: &Ids,
 ) -> Result<ReachQuestion, Vec<Diagnostic>> {
     let reader = Reader { net, ids };
-    read_chosen(text, property, |formula, number| {
-        if let Some(number) = number {
-            let claim = reader.claim(formula);
-            let asked = claim.questions().into_iter().nth(number - 1);
-            return Ok(asked.map(|asked| ReachQuestion { quantifier: asked.quantifier(), goal: asked.goal() }));
+    read_chosen(text, property, |formula, which| {
+        if *which != WhichQuestion::Only {
+            return Ok(reader.claim(formula).reach_question(which));
         }
         let (condition, quantifier, is_negated) = only_path(formula)?;
-        let goal = Conditions { net, ids }.goal(condition, Sense::of(quantifier), 0)?;
+        let goal = reader.conditions().goal(condition, Sense::of(quantifier), 0)?;
         Ok(Some(ReachQuestion { quantifier: if is_negated { quantifier.contrary() } else { quantifier }, goal }))
     })
 }
 
-/// Reads the formula of the property of that id, or of the only one, or a question of it by its number; nothing is read where there is no such question.
+/// Reads the formula of the property of that id, or of the only one, or a question of it; nothing is read where there is no such question.
 fn read_chosen<T>(
     text: &str,
     property: Option<&str>,
-    read: impl FnOnce(Node<'_, '_>, Option<usize>) -> Result<Option<T>, Diagnostic>,
+    read: impl FnOnce(Node<'_, '_>, &WhichQuestion) -> Result<Option<T>, Diagnostic>,
 ) -> Result<T, Vec<Diagnostic>> {
     let complain = |complaint| vec![complaint];
     let document = super::xml::parse(text).map_err(complain)?;
     let is_an_id = |id: &str| document.descendants().any(|node| is(node, "id") && text_of(node) == id);
-    let by_number = property.filter(|property| !is_an_id(property)).and_then(numbered);
-    let (id, number) = by_number.map_or((property, None), |(id, number)| (Some(id), Some(number)));
+    let (id, which) = match property {
+        Some(name) if !is_an_id(name) => {
+            let (id, which) = WhichQuestion::of(name);
+            (Some(id), which)
+        }
+        property => (property, WhichQuestion::Only),
+    };
     let formula = choose(&document, id).map_err(complain)?;
-    read(formula, number).map_err(complain)?.ok_or_else(|| {
-        let (id, number) = by_number.expect("only a question by its number may be missing");
-        vec![Diagnostic::error(format!("the property `{id}` has no question {number} of this kind"), span(formula))]
+    read(formula, &which).map_err(complain)?.ok_or_else(|| {
+        let name = property.unwrap_or_default();
+        vec![Diagnostic::error(format!("there is no question `{name}` of this kind"), span(formula))]
     })
-}
-
-/// A question of a property by its number: `ID#2`.
-pub(super) fn numbered(property: &str) -> Option<(&str, usize)> {
-    let (id, number) = property.rsplit_once('#')?;
-    Some((id, number.parse().ok().filter(|number| *number > 0)?))
 }
 
 /// Reads all properties, each as far as it is about coverability.
@@ -152,11 +152,22 @@ impl Reader<'_> {
             },
             "conjunction" => parts().map_or_else(Claim::Open, Claim::All),
             "disjunction" => parts().map_or_else(Claim::Open, Claim::Any),
+            "place-bound" if depth == 0 => self.bound(node).map_or_else(Claim::Open, Claim::Bound),
             _ => match path(node) {
                 Ok((quantifier, condition)) => self.path_claim(condition, quantifier).unwrap_or_else(Claim::Open),
                 Err(complaint) => Claim::Open(complaint),
             },
         }
+    }
+
+    /// How many tokens places hold together at most.
+    fn bound(&self, node: Node<'_, '_>) -> Result<UpperBound, Diagnostic> {
+        let terms = self.conditions().places(node)?;
+        Ok(UpperBound { terms: LinearBound::new(terms, BigInt::ZERO).terms })
+    }
+
+    fn conditions(&self) -> Conditions<'_> {
+        Conditions { net: self.net, ids: self.ids }
     }
 
     /// What `EF` or `AG` of a condition says.
@@ -165,7 +176,7 @@ impl Reader<'_> {
         if let Ok(query) = self.query(node, sense) {
             return Ok(Claim::Question(Question { quantifier, query }));
         }
-        let goal = Conditions { net: self.net, ids: self.ids }.goal(node, sense, 0)?;
+        let goal = self.conditions().goal(node, sense, 0)?;
         Ok(Claim::Reach(ReachQuestion { quantifier, goal }))
     }
 

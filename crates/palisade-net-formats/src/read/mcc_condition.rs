@@ -6,7 +6,7 @@ use super::formula::{DEEPEST, Sense, too_deep};
 use super::nodes::Ids;
 use super::xml::{constant, named, not_coverability, only_child, several, span};
 use num_bigint::BigInt;
-use palisade_model::net::{Formula, Net, TransitionId};
+use palisade_model::net::{Formula, Net, PlaceId, TransitionId};
 use palisade_model::text::Diagnostic;
 use roxmltree::Node;
 
@@ -81,14 +81,7 @@ impl Conditions<'_> {
         let mut sum = Weighed::default();
         match node.tag_name().name() {
             "integer-constant" => sum.constant = BigInt::from(constant(node)?.to_big()),
-            "tokens-count" => {
-                for part in several(node)? {
-                    let id = named(part, "place")?;
-                    let place = self.ids.places.get(&id).copied();
-                    let missing = || Diagnostic::error(format!("the net has no place `{id}`"), span(part));
-                    sum.terms.push((place.ok_or_else(missing)?, BigInt::from(1)));
-                }
-            }
+            "tokens-count" => sum.terms = self.places(node)?,
             "integer-sum" => {
                 for part in several(node)? {
                     sum.add(&self.sum(part, depth + 1)?, 1);
@@ -102,6 +95,17 @@ impl Conditions<'_> {
             _ => return Err(not_coverability(node, &["`<tokens-count>`", "`<integer-constant>`"])),
         }
         Ok(sum)
+    }
+
+    /// The places in a node, each with the weight 1.
+    pub(super) fn places(&self, node: Node<'_, '_>) -> Result<Vec<(PlaceId, BigInt)>, Diagnostic> {
+        let place = |part: Node<'_, '_>| {
+            let id = named(part, "place")?;
+            let place = self.ids.places.get(&id).copied();
+            let missing = || Diagnostic::error(format!("the net has no place `{id}`"), span(part));
+            Ok((place.ok_or_else(missing)?, BigInt::from(1)))
+        };
+        several(node)?.into_iter().map(place).collect()
     }
 
     fn transition(&self, node: Node<'_, '_>) -> Result<TransitionId, Diagnostic> {

@@ -10,6 +10,7 @@ mod mcc_condition;
 mod names;
 mod nodes;
 mod pnml;
+mod pnml_usual;
 mod spec;
 mod tina;
 mod tts;
@@ -22,7 +23,7 @@ pub(crate) use spec::is_keyword as is_spec_keyword;
 use flate2::read::MultiGzDecoder;
 use nodes::Ids;
 use palisade_model::net::{
-    BUILT_IN, Claim, Format, Net, Problem, Property, Quantifier, QueryFormat, ReachQuestion, ReadError,
+    BUILT_IN, Format, Net, Problem, Property, Quantifier, QueryFormat, ReachQuestion, ReadError, WhichQuestion,
 };
 use palisade_model::text::{Diagnostic, SourceText, Span};
 use std::borrow::Cow;
@@ -111,29 +112,27 @@ pub fn read_reach_question(
     }
 }
 
-/// Reads a net with a question that needs no file, called by its name and number: `quasi-live#3`.
+/// Reads a net with a question that needs no file, called as evidence calls it: `quasi-live#3`, `upper-bounds:p>=2`.
 pub fn read_built_in(net: Document<'_, Format>, property: Option<&str>) -> Result<(Net, ReachQuestion), ReadError> {
     let (problem, _) = read_net(net)?;
-    let property = property.unwrap_or_default();
-    let (name, number) = mcc::numbered(property).unwrap_or((property, 1));
-    let claim = Claim::built_in(name, &problem.net);
-    let question = claim.as_ref().and_then(|claim| {
-        let asked = *claim.questions().get(number - 1)?;
-        Some(ReachQuestion { quantifier: asked.quantifier(), goal: asked.goal() })
-    });
-    let unknown = || {
-        let complaint = Diagnostic::error(format!("there is no question `{property}`"), Span::default());
-        let known = BUILT_IN.iter().map(|(name, _)| format!("`{name}`"));
-        ReadError { source: SourceText::new(property, ""), diagnostics: vec![complaint.with_expected(known)] }
-    };
-    question.map(|question| (problem.net, question)).ok_or_else(unknown)
+    let (id, which) = WhichQuestion::of(property.unwrap_or_default());
+    let question = Property::built_in_of_id(id, &problem.net).and_then(|found| found.claim.reach_question(&which));
+    question.map(|question| (problem.net, question)).ok_or_else(|| no_built_in(property.unwrap_or_default()))
 }
 
-/// Reads a net with the question of this name, which needs no file, as its only property.
-pub fn read_built_in_property(net: Document<'_, Format>, name: &str) -> Result<ReadProperties, ReadError> {
-    let (net, _) = read_built_in(net, Some(name))?;
-    let claim = Claim::built_in(name, &net).expect("it has just been read");
-    Ok(ReadProperties { net, properties: vec![Property { id: name.to_owned(), claim }] })
+/// Reads a net with the properties of this name, which need no file.
+pub fn read_built_in_properties(net: Document<'_, Format>, name: &str) -> Result<ReadProperties, ReadError> {
+    let (Problem { net, .. }, _) = read_net(net)?;
+    match Property::built_in(name, &net) {
+        Some(properties) => Ok(ReadProperties { net, properties }),
+        None => Err(no_built_in(name)),
+    }
+}
+
+fn no_built_in(property: &str) -> ReadError {
+    let complaint = Diagnostic::error(format!("there is no question `{property}`"), Span::default());
+    let known = BUILT_IN.iter().map(|(name, _)| format!("`{name}`"));
+    ReadError { source: SourceText::new(property, ""), diagnostics: vec![complaint.with_expected(known)] }
 }
 
 /// What a file of properties asks about a net.

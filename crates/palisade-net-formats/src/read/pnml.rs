@@ -5,6 +5,7 @@
 //! arcs, capacities, priorities, time, and nets of other types, are named and refused.
 
 use super::nodes::Ids;
+use super::pnml_usual;
 use super::xml::{count, span, text_of};
 use palisade_model::net::{Arcs, Count, Net, OmegaCount, PlaceId, Problem, Query, TransitionId};
 use palisade_model::ordered;
@@ -15,8 +16,23 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// After so many complaints reading stops.
 const MANY: usize = 20;
 
+/// Texts from so many bytes on are read without a tree of the document, where they are usual.
+const LARGE: usize = 1 << 20;
+
 /// Reads a net, without a question, and how the document calls its nodes.
 pub(super) fn read(name: &str, text: &str) -> Result<(Problem, Ids), Vec<Diagnostic>> {
+    let usual = if text.len() < LARGE { None } else { pnml_usual::read(name, text) };
+    usual.map_or_else(|| read_any(name, text), Ok)
+}
+
+/// Whether nets of this type are no place/transition nets.
+pub(super) fn is_unsupported(kind: &str) -> bool {
+    let unsupported = ["symmetricnet", "highlevelnet", "hlpng", "hlnet", "timed", "colored", "coloured"];
+    unsupported.iter().any(|unsupported| kind.contains(unsupported))
+}
+
+/// The same for texts of any size and dialect.
+pub(super) fn read_any(name: &str, text: &str) -> Result<(Problem, Ids), Vec<Diagnostic>> {
     let document = super::xml::parse(text).map_err(|complaint| vec![complaint])?;
     let nets: Vec<Node<'_, '_>> = document.root_element().children().filter(|node| is(*node, "net")).collect();
     let root = span(document.root_element());
@@ -26,10 +42,7 @@ pub(super) fn read(name: &str, text: &str) -> Result<(Problem, Ids), Vec<Diagnos
         [_, second, ..] => return Err(vec![Diagnostic::error("the document holds more than one net", span(*second))]),
     };
     let kind = net.attribute("type").unwrap_or("");
-    if ["symmetricnet", "highlevelnet", "hlpng", "hlnet", "timed", "colored", "coloured"]
-        .iter()
-        .any(|unsupported| kind.contains(unsupported))
-    {
+    if is_unsupported(kind) {
         let message = format!("nets of type `{kind}` are not supported");
         return Err(vec![Diagnostic::error(message, span(net)).with_expected(["a place/transition net"])]);
     }

@@ -289,7 +289,7 @@ fn built_in_questions() {
         format: None,
     };
     assert_eq!(read_built_in(net, Some("deadlock")).unwrap().1.goal, palisade_model::net::Formula::Deadlock);
-    assert_eq!(read_built_in_property(net, "quasi-live").unwrap().properties[0].claim.questions().len(), 1);
+    assert_eq!(read_built_in_properties(net, "quasi-live").unwrap().properties[0].claim.questions().len(), 1);
     assert!(read_built_in(net, Some("quasi-live#1")).is_ok());
     assert!(read_built_in(net, Some("quasi-live#2")).unwrap_err().to_string().contains("no question `quasi-live#2`"));
     assert!(read_built_in(net, Some("three-safe")).unwrap_err().to_string().contains("`one-safe`"));

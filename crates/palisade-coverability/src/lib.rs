@@ -48,7 +48,7 @@ mod units;
 #[cfg(test)]
 mod tests;
 
-pub use formulas::{ReachAnswer, ReachOutcome, reach_all};
+pub use formulas::{BoundAnswer, ReachAnswer, ReachOutcome, Side, bound_all, reach_all};
 pub use many::{AskedNet, solve_all};
 use number::{Overflow, Stop};
 use palisade_evidence::{NetCertificate, NetRun};

@@ -29,8 +29,9 @@ use std::time::Duration;
 pub(super) struct Auto;
 
 /// The strategies of the first round, in the order in which they start: those first that answer most of
-/// what the walks leave.
-const FIRST: [&dyn Engine; 6] = [&SharedState, &Backward, &StateEquation, &Directed, &PairSaturation, &KarpMiller];
+/// what the walks leave. [`Led`] says at once that it is of no use unless a target has many tokens.
+const FIRST: [&dyn Engine; 7] =
+    [&Led, &SharedState, &Backward, &StateEquation, &Directed, &PairSaturation, &KarpMiller];
 
 /// The strategies of later rounds. The state equation is worth a reduction now, and says soon if it is of no use.
 const LATER: [&dyn Engine; 7] =

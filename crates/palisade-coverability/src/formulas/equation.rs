@@ -15,7 +15,7 @@ use super::observed::explicit;
 use super::observers::{EPSILON, Observers, dense, float, sparse};
 use crate::Context;
 use crate::number::Stop;
-use crate::state_equation::{Row, Solved, optimize, to_integers};
+use crate::state_equation::{Row, Solved, integers, optimize};
 use good_lp::{Expression, ProblemVariables, Solution, Variable, variable};
 use num_bigint::BigInt;
 use num_integer::Integer;
@@ -38,8 +38,17 @@ const MOST_RELAXED: usize = 3_000;
 pub(super) enum Equated {
     /// No marking that satisfies it can be reached.
     Refuted(LinearProof),
-    /// The state equation has a solution that satisfies it: how often transitions fire.
-    Solution(Vec<(u32, u64)>),
+    /// The state equation has a solution that satisfies it.
+    Solution(Lead),
+}
+
+/// A solution of the state equation, for walks to follow.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Lead {
+    /// How often transitions fire.
+    pub(super) firings: Vec<(u32, u64)>,
+    /// The inequalities that its marking satisfies.
+    pub(super) bounds: Vec<LinearBound>,
 }
 
 /// A fact of a case.
@@ -62,7 +71,7 @@ pub(super) struct Prover<'a, 'm> {
     /// The transitions whose constraints were needed so far.
     rows: Vec<u32>,
     /// The last solution.
-    solution: Vec<(u32, u64)>,
+    lead: Lead,
 }
 
 impl<'a, 'm> Prover<'a, 'm> {
@@ -77,8 +86,8 @@ impl<'a, 'm> Prover<'a, 'm> {
         siphon.iter().for_each(|place| is_empty[place.index()] = true);
         let fires =
             machine.needs.iter().map(|needs| !needs.iter().any(|(place, _)| is_empty[*place as usize])).collect();
-        let (traps, rows, solution) = (Vec::new(), Vec::new(), Vec::new());
-        Self { net, machine, observers, fires, siphon: siphon.to_vec(), traps, rows, solution }
+        let (traps, rows, lead) = (Vec::new(), Vec::new(), Lead::default());
+        Self { net, machine, observers, fires, siphon: siphon.to_vec(), traps, rows, lead }
     }
 
     /// Refutes a condition, or gives the solution at which the method ends.
@@ -91,7 +100,7 @@ impl<'a, 'm> Prover<'a, 'm> {
             Err(Stop::Stopped(StopReason::Inconclusive) | Stop::Fault(_)) => None,
             Err(Stop::Stopped(reason)) => return Err(reason),
         };
-        let Some(case) = case else { return Ok(Equated::Solution(self.solution)) };
+        let Some(case) = case else { return Ok(Equated::Solution(self.lead)) };
         let root = match relaxed.is_empty() {
             true => case,
             false => LinearCase::Relaxed { facts: relaxed, case: Box::new(case) },
@@ -287,9 +296,8 @@ impl<'a, 'm> Prover<'a, 'm> {
                         (0u32..).zip(0..places).filter_map(|(number, place)| Some((number, value(place)?))).collect();
                     let multipliers: Vec<f64> =
                         (0..multiplied.len()).map(|number| value(places + number).unwrap_or(0.0)).collect();
-                    let (weights, multipliers) =
-                        to_integers(&weights, &multipliers).ok_or(Stop::Stopped(StopReason::Inconclusive))?;
-                    let found = self.assemble(&bounds, weights, multipliers);
+                    let found = integers(&weights, &multipliers)
+                        .find_map(|(weights, multipliers)| self.assemble(&bounds, weights, multipliers));
                     return found.map(Some).ok_or(Stop::Stopped(StopReason::Inconclusive));
                 }
             }
@@ -327,12 +335,7 @@ impl<'a, 'm> Prover<'a, 'm> {
     fn solve(&mut self, facts: &[Fact], context: &Context) -> Result<Vec<f64>, Stop> {
         let mut variables = ProblemVariables::new();
         let firings: Vec<Variable> = self.rows.iter().map(|_| variables.add(variable().min(0.0))).collect();
-        let mut after: BTreeMap<u32, Expression> = BTreeMap::new();
-        for (transition, firing) in self.rows.iter().zip(&firings) {
-            for (place, change) in &self.machine.changes[*transition as usize] {
-                after.entry(*place).or_default().add_mul(float(*change), *firing);
-            }
-        }
+        let after = self.machine.effects(self.rows.iter().copied().zip(firings.iter().copied()));
         let initial = |place: u32| f64::from(self.machine.initial[place as usize]);
         let mut constraints: Vec<_> =
             after.iter().map(|(place, change)| change.clone().geq(-initial(*place))).collect();
@@ -359,10 +362,9 @@ impl<'a, 'm> Prover<'a, 'm> {
         let objective: Expression = firings.iter().sum();
         let solution = optimize(&variables, &objective, &constraints, context)?;
         let solution = solution.ok_or(Stop::Stopped(StopReason::Inconclusive))?;
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is a hint")]
-        let times = |firing: &Variable| (solution.value(*firing) - 1e-6).ceil().clamp(0.0, 1e12) as u64;
-        let fired = self.rows.iter().zip(&firings).map(|(transition, firing)| (*transition, times(firing)));
-        self.solution = fired.filter(|(_, times)| *times > 0).collect();
+        let fired = self.rows.iter().copied().zip(firings.iter().copied());
+        let bounds = bounds(facts).map(|(_, bound)| bound.clone()).collect();
+        self.lead = Lead { firings: rounded(fired, &solution), bounds };
         let places = u32::try_from(self.machine.initial.len()).unwrap_or(u32::MAX);
         Ok((0..places)
             .map(|place| initial(place) + after.get(&place).map_or(0.0, |change| solution.eval(change)))
@@ -406,6 +408,57 @@ impl<'a, 'm> Prover<'a, 'm> {
         let trap: Vec<u32> = places.collect();
         trap.iter().any(|place| self.machine.initial[*place as usize] > 0).then_some(trap)
     }
+}
+
+impl Machine {
+    /// For each place that firings change the sum of their effects.
+    fn effects(&self, firings: impl Iterator<Item = (u32, Variable)>) -> BTreeMap<u32, Expression> {
+        let mut after: BTreeMap<u32, Expression> = BTreeMap::new();
+        for (transition, firing) in firings {
+            for (place, change) in &self.changes[transition as usize] {
+                after.entry(*place).or_default().add_mul(float(*change), firing);
+            }
+        }
+        after
+    }
+
+    /// How often transitions fire in a shortest solution of the state equation from a marking to one that satisfies these inequalities.
+    pub(super) fn lead(
+        &self,
+        marking: &[u32],
+        bounds: &[LinearBound],
+        context: &Context,
+    ) -> Result<Option<Vec<(u32, u64)>>, Stop> {
+        let mut variables = ProblemVariables::new();
+        let transitions = 0..u32::try_from(self.changes.len()).unwrap_or(u32::MAX);
+        let firings: Vec<(u32, Variable)> =
+            transitions.map(|transition| (transition, variables.add(variable().min(0.0)))).collect();
+        let after = self.effects(firings.iter().copied());
+        let tokens = |place: u32| f64::from(marking[place as usize]);
+        let mut constraints: Vec<_> = after.iter().map(|(place, sum)| sum.clone().geq(-tokens(*place))).collect();
+        for bound in bounds {
+            let mut sum = Expression::default();
+            let mut least = bound.bound.to_f64().unwrap_or(f64::NAN);
+            for (place, weight) in &bound.terms {
+                let weight = weight.to_f64().unwrap_or(f64::NAN);
+                least -= weight * tokens(place.0);
+                if let Some(change) = after.get(&place.0) {
+                    sum += change.clone() * weight;
+                }
+            }
+            constraints.push(sum.geq(least));
+        }
+        let objective: Expression = firings.iter().map(|(_, firing)| *firing).sum();
+        let solution = optimize(&variables, &objective, &constraints, context)?;
+        Ok(solution.map(|solution| rounded(firings.iter().copied(), &solution)))
+    }
+}
+
+/// The firings of a solution as whole numbers; it is a hint.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is a hint")]
+fn rounded(firings: impl Iterator<Item = (u32, Variable)>, solution: &impl Solution) -> Vec<(u32, u64)> {
+    let times = |firing| (solution.value(firing) - 1e-6).ceil().clamp(0.0, 1e12) as u64;
+    firings.map(|(transition, firing)| (transition, times(firing))).filter(|(_, times)| *times > 0).collect()
 }
 
 /// The inequalities among facts, with their numbers.

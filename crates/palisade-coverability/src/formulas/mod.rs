@@ -11,6 +11,7 @@
 //!
 //! Nothing here decides by itself: `palisade-verify` checks the evidence with code of its own.
 
+mod bounds;
 mod equation;
 mod explore;
 mod machine;
@@ -20,9 +21,11 @@ mod observers;
 mod tests;
 mod walk;
 
+pub use bounds::{BoundAnswer, Side, bound_all};
+
 use super::slice::Slice;
 use super::{Context, Options, Outcome, Statistics, solve};
-use equation::{Equated, Prover};
+use equation::{Equated, Lead, Prover};
 use explore::{Explored, Explorer};
 use machine::Machine;
 use observed::Observed;
@@ -31,6 +34,7 @@ use palisade_evidence::{NetRun, ObservedProof, ReachCertificate};
 use palisade_model::limits::{Budget, StopReason};
 use palisade_model::net::{Formula, Net, PlaceId, Problem, Query};
 use rustc_hash::FxHashMap;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use walk::Walker;
@@ -68,9 +72,6 @@ pub struct ReachAnswer {
     pub statistics: Statistics,
 }
 
-/// What each method may use up in the first round: time, or work in deterministic mode.
-const FIRST: (Duration, u64) = (Duration::from_millis(20), 400_000);
-
 /// The least that a method may use up for one condition.
 const LEAST: (Duration, u64) = (Duration::from_millis(4), 100_000);
 
@@ -90,7 +91,7 @@ pub fn reach_all(net: &Net, goals: &[Formula], options: &Options, mut found: imp
         return;
     };
     let mut search = Search::new(net, goals, &machine, options, begin);
-    let reason = search.run(&mut found);
+    let reason = search.run(&mut { Share::FIRST }, &mut found);
     for number in (0..goals.len()).filter(|number| search.open[*number]) {
         found(number, ReachAnswer { statistics: search.statistics(), ..ReachAnswer::none(reason) });
     }
@@ -103,10 +104,10 @@ pub(super) fn led_run(problem: &Problem, context: &Context) -> Result<Option<Net
     let Some(machine) = Machine::new(net, &goals) else { return Ok(None) };
     let mut observers = Observers::new(&machine);
     let prover = Prover::new(net, &machine, &mut observers, &Slice::new(problem).siphon());
-    let Equated::Solution(hint) = prover.decide(&goals[0], context)? else { return Ok(None) };
+    let Equated::Solution(lead) = prover.decide(&goals[0], context)? else { return Ok(None) };
     let mut found = None;
-    let hints = FxHashMap::from_iter([(0, hint)]);
-    Walker::new(&machine).walk(&mut [true], &hints, context, |_, run| found = Some(run))?;
+    let leads = FxHashMap::from_iter([(0, lead)]);
+    Walker::new(&machine).walk(&mut [true], &leads, context, |_, run| found = Some(run))?;
     Ok(found)
 }
 
@@ -125,6 +126,15 @@ struct Share {
 }
 
 impl Share {
+    /// That of each method in the first round.
+    const FIRST: Self = Self { time: Duration::from_millis(20), work: 400_000 };
+
+    /// A context with this share, which begins now.
+    fn context(self, options: &Options) -> Context {
+        let budget = Budget::within(&options.limits);
+        Context::new(if options.deterministic { budget.with_work(self.work) } else { budget.with_turn(self.time) })
+    }
+
     /// The share of one condition of so many.
     fn among(self, conditions: usize) -> Self {
         let conditions = u32::try_from(conditions.max(1)).unwrap_or(u32::MAX);
@@ -142,12 +152,16 @@ struct Search<'m> {
     whole: Context,
     /// The conditions without an answer.
     open: Vec<bool>,
+    /// For each condition those among which it implies all that come before it.
+    chains: Vec<Range<usize>>,
+    /// How many rounds there were in which walks alone were left.
+    last_rounds: usize,
     walker: Walker<'m>,
     explorer: Option<Explorer<'m>>,
     observers: Observers<'m>,
     siphon: Vec<PlaceId>,
-    /// How often transitions fire in solutions of the state equation.
-    hints: FxHashMap<usize, Vec<(u32, u64)>>,
+    /// Solutions of the state equation.
+    leads: FxHashMap<usize, Lead>,
     /// Conditions that the state equation has said all about.
     is_equated: Vec<bool>,
     /// Conditions that cannot be asked as questions of coverability.
@@ -165,11 +179,13 @@ impl<'m> Search<'m> {
             begin,
             whole: Context::default(),
             open: vec![true; goals.len()],
+            chains: (0..goals.len()).map(|number| number..number + 1).collect(),
+            last_rounds: 0,
             walker: Walker::new(machine),
             explorer: Some(Explorer::new(machine)),
             observers: Observers::new(machine),
             siphon: Slice::new(&problem).siphon(),
-            hints: FxHashMap::default(),
+            leads: FxHashMap::default(),
             is_equated: vec![false; goals.len()],
             is_unobservable: vec![false; goals.len()],
         }
@@ -180,9 +196,7 @@ impl<'m> Search<'m> {
     }
 
     fn context(&self, share: Share) -> Context {
-        let budget = Budget::within(&self.options.limits);
-        let deterministic = self.options.deterministic;
-        Context::new(if deterministic { budget.with_work(share.work) } else { budget.with_turn(share.time) })
+        share.context(self.options)
     }
 
     fn open(&self) -> Vec<usize> {
@@ -190,28 +204,32 @@ impl<'m> Search<'m> {
     }
 
     /// Runs rounds until all conditions are answered, and otherwise says why not.
-    fn run(&mut self, found: &mut impl FnMut(usize, ReachAnswer)) -> StopReason {
-        let mut share = Share { time: FIRST.0, work: FIRST.1 };
-        let mut last_rounds = 0;
+    fn run(&mut self, share: &mut Share, found: &mut impl FnMut(usize, ReachAnswer)) -> StopReason {
         loop {
-            match self.round(share, found) {
-                Err(reason) => return reason,
-                Ok(_) if self.open().is_empty() => return StopReason::Inconclusive,
-                Ok(true) => {}
-                Ok(false) if last_rounds == LAST_ROUNDS && !self.options.limits.are_set() => {
-                    return StopReason::Inconclusive;
-                }
-                Ok(false) => last_rounds += 1,
+            if let Some(reason) = self.round(share, found) {
+                return reason;
             }
-            if self.options.work.is_some_and(|most| self.statistics().work >= most) {
-                return StopReason::Budget;
-            }
-            share = Share { time: share.time * 2, work: share.work * 2 };
         }
     }
 
-    /// One round; whether another method than walks may still answer.
-    fn round(&mut self, share: Share, found: &mut impl FnMut(usize, ReachAnswer)) -> Result<bool, StopReason> {
+    /// One round. Says why no further one is worth its time, or that everything is answered.
+    fn round(&mut self, share: &mut Share, found: &mut impl FnMut(usize, ReachAnswer)) -> Option<StopReason> {
+        match self.ask_methods(*share, found) {
+            Err(reason) => return Some(reason),
+            Ok(_) if self.open().is_empty() => return Some(StopReason::Inconclusive),
+            Ok(true) => {}
+            Ok(false) if self.last_rounds == LAST_ROUNDS && !self.options.limits.are_set() => {
+                return Some(StopReason::Inconclusive);
+            }
+            Ok(false) => self.last_rounds += 1,
+        }
+        *share = Share { time: share.time * 2, work: share.work * 2 };
+        let most = self.options.work.filter(|most| self.statistics().work >= *most);
+        most.map(|_| StopReason::Budget)
+    }
+
+    /// Asks each method once; whether another one than walks may still answer.
+    fn ask_methods(&mut self, share: Share, found: &mut impl FnMut(usize, ReachAnswer)) -> Result<bool, StopReason> {
         self.walk(share, found)?;
         self.explore(share, found)?;
         self.equate(share, found)?;
@@ -225,7 +243,7 @@ impl<'m> Search<'m> {
     fn walk(&mut self, share: Share, found: &mut impl FnMut(usize, ReachAnswer)) -> Result<(), StopReason> {
         let context = self.context(share);
         let mut runs = Vec::new();
-        let walked = self.walker.walk(&mut self.open, &self.hints, &context, |number, run| runs.push((number, run)));
+        let walked = self.walker.walk(&mut self.open, &self.leads, &context, |number, run| runs.push((number, run)));
         self.whole.take_over(&context);
         self.tell(runs, "walk", found);
         over_budget(walked)
@@ -244,7 +262,12 @@ impl<'m> Search<'m> {
                     self.equate(share, found)?;
                 }
                 let set = Arc::new(explorer.into_set());
-                for number in self.open().into_iter().filter(|number| self.machine.goals[*number].is_some()) {
+                let is_settled =
+                    |search: &Self, number: usize| search.open[number] && search.machine.goals[number].is_some();
+                for number in 0..self.goals.len() {
+                    if !is_settled(self, number) {
+                        continue;
+                    }
                     let outcome = ReachOutcome::Unreachable(ReachCertificate::Closed(Arc::clone(&set)));
                     self.answer(number, outcome, "explore", found);
                 }
@@ -260,7 +283,10 @@ impl<'m> Search<'m> {
     fn equate(&mut self, share: Share, found: &mut impl FnMut(usize, ReachAnswer)) -> Result<(), StopReason> {
         let open = self.open();
         let share = share.among(open.len());
-        for number in open.into_iter().filter(|number| !self.is_equated[*number]).collect::<Vec<_>>() {
+        for number in open {
+            if !self.open[number] || self.is_equated[number] {
+                continue;
+            }
             let context = self.context(share);
             let prover = Prover::new(self.net, self.machine, &mut self.observers, &self.siphon);
             let equated = prover.decide(&self.goals[number], &context);
@@ -270,9 +296,9 @@ impl<'m> Search<'m> {
                     let outcome = ReachOutcome::Unreachable(ReachCertificate::Linear(proof));
                     self.answer(number, outcome, "equation", found);
                 }
-                Ok(Equated::Solution(hint)) => {
+                Ok(Equated::Solution(lead)) => {
                     self.is_equated[number] = true;
-                    self.hints.insert(number, hint);
+                    self.leads.insert(number, lead);
                 }
                 Err(StopReason::Budget) => {}
                 Err(reason) => return Err(reason),
@@ -284,7 +310,10 @@ impl<'m> Search<'m> {
     fn observe(&mut self, share: Share, found: &mut impl FnMut(usize, ReachAnswer)) -> Result<(), StopReason> {
         let open = self.open();
         let share = share.among(open.len());
-        for number in open.into_iter().filter(|number| !self.is_unobservable[*number]).collect::<Vec<_>>() {
+        for number in open {
+            if !self.open[number] || self.is_unobservable[number] {
+                continue;
+            }
             let context = self.context(share);
             let observed = Observed::new(self.net, &self.goals[number], &mut self.observers, &context);
             self.whole.take_over(&context);
@@ -330,7 +359,12 @@ impl<'m> Search<'m> {
         strategy: &'static str,
         found: &mut impl FnMut(usize, ReachAnswer),
     ) {
-        self.open[number] = false;
+        let implied = match outcome {
+            ReachOutcome::Reachable(_) => self.chains[number].start..number + 1,
+            ReachOutcome::Unreachable(_) => number..self.chains[number].end,
+            ReachOutcome::Unknown(_) => number..number,
+        };
+        self.open[implied].fill(false);
         found(number, ReachAnswer { outcome, strategy, statistics: self.statistics() });
     }
 }

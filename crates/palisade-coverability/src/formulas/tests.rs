@@ -3,7 +3,7 @@
 use super::*;
 use crate::tests::Random;
 use num_bigint::BigInt;
-use palisade_model::net::{Count, LinearBound, OmegaCount};
+use palisade_model::net::{Count, LinearBound, OmegaCount, UpperBound};
 use palisade_verify::{check_reaching_run, check_unreachable};
 use std::collections::BTreeSet;
 
@@ -130,7 +130,7 @@ fn all_methods_agree_with_the_enumeration() {
         let machine = Machine::new(&net, &goals).expect("the numbers are small");
         for method in 0..4 {
             let mut search = Search::new(&net, &goals, &machine, &options, Instant::now());
-            let share = Share { time: FIRST.0, work: 20_000 };
+            let share = Share { work: 20_000, ..Share::FIRST };
             let mut found = |number: usize, answer: ReachAnswer| {
                 check(&net, &goals[number], &answer.outcome);
                 let is_reachable = answer.outcome.is_reachable();
@@ -155,4 +155,111 @@ fn all_methods_agree_with_the_enumeration() {
     assert!(reachable[0] > all / 5 && reachable[1] > all / 5, "{reachable:?}");
     assert!(walked > reachable[1] * 3 / 4 && explored > all * 3 / 4, "{answered:?} of {reachable:?}");
     assert!(equated > reachable[0] / 4 && observed > all / 4, "{answered:?} of {reachable:?}");
+}
+
+/// How large sums of tokens get, and both sides of it through the checker.
+#[test]
+fn bounds_are_those_of_the_enumeration() {
+    let mut random = Random(11);
+    let cases = if std::env::var_os("PALISADE_FULL_TESTS").is_some() { 20_000 } else { 300 };
+    let mut found = [0, 0];
+    for _ in 0..cases {
+        let net = net(&mut random);
+        let Some(markings) = markings(&net) else { continue };
+        let mut sum = || {
+            let term = |_| {
+                let place = PlaceId::from_index(number(&mut random, net.places.len()));
+                (place, BigInt::from(1 + number(&mut random, 2)))
+            };
+            UpperBound { terms: LinearBound::new((0..2).map(term).collect(), BigInt::ZERO).terms }
+        };
+        let sums = [sum(), sum()];
+        let options = Options { deterministic: true, jobs: 1, ..Options::default() };
+        bound_all(&net, &sums, &options, |number, answer| {
+            let weigh = |marking: &Vec<u64>| -> BigInt {
+                sums[number].terms.iter().map(|(place, weight)| weight * marking[place.index()]).sum()
+            };
+            let most = markings.iter().map(weigh).max().expect("there is the initial marking");
+            for side in [&answer.reached, &answer.excluded].into_iter().flatten() {
+                check(&net, &sums[number].at_least(side.tokens.clone()), &side.answer.outcome);
+            }
+            let sides = [(&answer.reached, true), (&answer.excluded, false)];
+            for (side, is_reached) in sides.into_iter().filter_map(|(side, it)| Some((side.as_ref()?, it))) {
+                assert_eq!(side.tokens <= most, is_reached, "{:?} in {net:?}", sums[number]);
+            }
+            assert!(answer.bound().is_none_or(|bound| *bound == most), "{:?} in {net:?}", sums[number]);
+            found[usize::from(answer.bound().is_some())] += 1;
+        });
+    }
+    assert!(found[1] > cases && found[0] * 50 <= found[1], "{found:?} of bounds are known");
+}
+
+/// Weights whose ratios are simple, at a scale at which they are not.
+#[test]
+fn the_state_equation_is_exact_for_large_numbers() {
+    let mut net = Net::default();
+    let all = [48_u64, 0].map(|tokens| net.add_place(format!("p{tokens}"), OmegaCount::Finite(tokens.into())));
+    net.add_transition("t", vec![(all[0], Count::from(24))], vec![(all[1], Count::from(29))]);
+    for tokens in [59_u64, 1_420, 1_000_003] {
+        let goals = [Formula::AtLeast(LinearBound::at_least(all[1], &tokens.into()))];
+        let machine = Machine::new(&net, &goals).expect("the numbers are small");
+        let options = Options { deterministic: true, jobs: 1, ..Options::default() };
+        let mut search = Search::new(&net, &goals, &machine, &options, Instant::now());
+        let mut found = None;
+        let stopped = search.equate(Share::FIRST, &mut |_, answer: ReachAnswer| found = Some(answer.outcome));
+        assert_eq!(stopped, Ok(()));
+        let outcome = found.unwrap_or_else(|| panic!("{tokens} tokens are not refuted"));
+        assert_eq!(outcome.is_reachable(), Some(false));
+        check(&net, &goals[0], &outcome);
+    }
+}
+
+/// The Kanban system with so many cards in each of its four cells [Ciardo, Tilgner 1996].
+fn kanban(cards: u64) -> (Net, [[PlaceId; 4]; 4]) {
+    let mut net = Net::default();
+    let cells = [1, 2, 3, 4].map(|cell| {
+        ["cards", "machine", "back", "out"].map(|part| {
+            let tokens = if part == "cards" { cards } else { 0 };
+            net.add_place(format!("{part}{cell}"), OmegaCount::Finite(tokens.into()))
+        })
+    });
+    let arcs = |places: &[PlaceId]| places.iter().map(|place| (*place, Count::ONE)).collect::<Vec<_>>();
+    let mut add = |takes: &[PlaceId], puts: &[PlaceId]| {
+        let name = net.next_transition_name();
+        net.add_transition(name, arcs(takes), arcs(puts));
+    };
+    for [_, machine, back, out] in cells {
+        add(&[machine], &[back]);
+        add(&[back], &[machine]);
+        add(&[machine], &[out]);
+    }
+    let [[c1, m1, _, o1], [c2, m2, _, o2], [c3, m3, _, o3], [c4, m4, _, o4]] = cells;
+    add(&[c1], &[m1]);
+    add(&[o1, c2, c3], &[c1, m2, m3]);
+    add(&[o2, o3, c4], &[c2, c3, m4]);
+    add(&[o4], &[c4]);
+    (net, cells)
+}
+
+/// Targets of many tokens are far for steps at random, and near along the state equation.
+#[test]
+fn walks_along_the_state_equation_reach_many_tokens() {
+    let (net, cells) = kanban(200);
+    let at_least = |place: PlaceId, tokens: u64| Formula::AtLeast(LinearBound::at_least(place, &tokens.into()));
+    let all = |parts: &[(PlaceId, u64)]| {
+        Formula::All(parts.iter().map(|(place, tokens)| at_least(*place, *tokens)).collect())
+    };
+    let goals = [
+        all(&[(cells[0][2], 129)]),
+        all(&[(cells[3][2], 150), (cells[0][2], 180)]),
+        all(&[(cells[1][3], 190), (cells[2][2], 170), (cells[3][1], 200)]),
+    ];
+    let options = Options { deterministic: true, jobs: 1, work: Some(20_000_000), ..Options::default() };
+    let mut found = 0;
+    reach_all(&net, &goals, &options, |number, answer| {
+        check(&net, &goals[number], &answer.outcome);
+        assert_eq!(answer.outcome.is_reachable(), Some(true), "{number}: {:?}", answer.outcome);
+        found += 1;
+    });
+    assert_eq!(found, goals.len());
 }

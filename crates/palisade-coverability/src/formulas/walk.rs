@@ -1,10 +1,13 @@
 //! Walks: many steps at random, or towards a condition, with all conditions watched on the way.
 //!
 //! Half of the walks take any step. The others draw a few transitions that can fire and take the one that leaves least
-//! missing in a condition, or follow how often the state equation says that transitions fire.
+//! missing in a condition, or follow how often the state equation says that transitions fire; where none of these can fire, a
+//! solution is sought anew from there, after the distance of [FastForward, TACAS 2021].
 
+use super::equation::Lead;
 use super::machine::{Goal, Machine};
 use crate::Context;
+use crate::number::Stop;
 use palisade_evidence::{NetRun, RunStep};
 use palisade_model::limits::StopReason;
 use palisade_model::net::{Count, TransitionId};
@@ -15,6 +18,12 @@ const LENGTHS: [usize; 6] = [100, 1_000, 100, 10_000, 1_000, 100_000];
 
 /// Transitions that a walk towards a condition draws.
 const DRAWN: usize = 6;
+
+/// How often a walk that is led seeks a new solution of the state equation.
+const MOST_SOLUTIONS: usize = 30;
+
+/// Nets with more transitions are led by their first solutions alone.
+const LARGEST_LED: usize = 1_000;
 
 /// Steps between two looks at the budget.
 const INTERVAL: usize = 200;
@@ -188,7 +197,7 @@ impl<'m> Walker<'m> {
     pub(super) fn walk(
         &mut self,
         open: &mut [bool],
-        hints: &FxHashMap<usize, Vec<(u32, u64)>>,
+        leads: &FxHashMap<usize, Lead>,
         context: &Context,
         mut found: impl FnMut(usize, NetRun),
     ) -> Result<(), StopReason> {
@@ -200,27 +209,33 @@ impl<'m> Walker<'m> {
             }
             context.check()?;
             let goal = goals[self.draw(goals.len())];
-            let led = hints.get(&goal).filter(|_| self.number % 4 == 3);
-            let towards = (self.number % 2 == 1 && led.is_none()).then_some(goal);
-            let length = led.map_or(LENGTHS[(self.number / 2) % LENGTHS.len()], |hint| {
-                usize::try_from(hint.iter().map(|(_, times)| times).sum::<u64>() * 2 + 100).unwrap_or(usize::MAX)
-            });
+            let lead = leads.get(&goal).filter(|lead| !lead.firings.is_empty() && self.number % 4 == 3);
+            let mut led = lead.map(|lead| Led::new(lead, self.number / 4));
+            let towards = (self.number % 2 == 1 && lead.is_none()).then_some(goal);
+            let mut length = lead.map_or(LENGTHS[(self.number / 2) % LENGTHS.len()], |lead| steps(&lead.firings));
             self.number += 1;
             self.restart();
-            let mut left: FxHashMap<u32, u64> = led.into_iter().flatten().copied().collect();
             self.report(open, &mut found);
-            for step in 0..length {
+            let mut step = 0;
+            while step < length {
                 if step % INTERVAL == 0 {
                     context.count_work(INTERVAL * 10);
                     context.check()?;
                 }
+                step += 1;
                 if self.enabled.is_empty() {
                     break;
                 }
-                let transition = match towards {
-                    Some(goal) => self.nearest(goal),
-                    None if led.is_some() => self.led(&mut left),
-                    None => self.any(),
+                let transition = match (towards, &mut led) {
+                    (Some(goal), _) => self.nearest(goal),
+                    (None, Some(led)) => match self.led(led) {
+                        Some(transition) => led.takes(transition),
+                        None => {
+                            led.seeks = led.solutions < MOST_SOLUTIONS && self.machine.changes.len() <= LARGEST_LED;
+                            self.any()
+                        }
+                    },
+                    (None, None) => self.any(),
                 };
                 if self.fire(transition).is_err() {
                     break;
@@ -230,6 +245,10 @@ impl<'m> Walker<'m> {
                     if towards.is_some_and(|goal| !open[goal]) {
                         break;
                     }
+                }
+                if let Some(led) = led.as_mut().filter(|led| led.seeks) {
+                    let Some(further) = led.seek(self.machine, &self.marking, context)? else { break };
+                    length = length.max(step.saturating_add(further));
                 }
             }
         }
@@ -264,19 +283,89 @@ impl<'m> Walker<'m> {
         distance
     }
 
-    /// A transition that is still to fire, if one can, and otherwise any.
-    fn led(&mut self, left: &mut FxHashMap<u32, u64>) -> u32 {
+    /// A transition that is still to fire, if one can.
+    fn led(&mut self, led: &Led<'_>) -> Option<u32> {
         let start = self.draw(self.enabled.len());
-        let rotated = self.enabled[start..].iter().chain(&self.enabled[..start]);
-        let next = rotated.copied().find(|transition| left.get(transition).is_some_and(|times| *times > 0));
-        match next {
-            Some(transition) => {
-                left.entry(transition).and_modify(|times| *times -= 1);
-                transition
+        let rotated = self.enabled[start..].iter().chain(&self.enabled[..start]).copied();
+        let mut left = rotated.filter_map(|transition| Some((led.left(transition)?, transition)));
+        match led.order {
+            Order::Any => left.next(),
+            Order::Most => left.max_by_key(|(times, _)| *times),
+            Order::Weighted => {
+                let all: Vec<(u64, u32)> = left.collect();
+                let sum = all.iter().map(|(times, _)| times).sum::<u64>().max(1);
+                let mut drawn = self.draw(usize::try_from(sum).unwrap_or(usize::MAX)) as u64;
+                all.into_iter().find(|(times, _)| {
+                    let is_it = drawn < *times;
+                    drawn = drawn.saturating_sub(*times);
+                    is_it
+                })
             }
-            None => self.enabled[start],
+        }
+        .map(|(_, transition)| transition)
+    }
+}
+
+/// Which of the transitions that are still to fire comes next.
+#[derive(Clone, Copy, Debug)]
+enum Order {
+    Any,
+    /// One that is to fire most often. What is to fire once, and may end what others need, comes late.
+    Most,
+    /// Any, in proportion to how often it is to fire.
+    Weighted,
+}
+
+/// A walk along a solution of the state equation.
+struct Led<'l> {
+    lead: &'l Lead,
+    order: Order,
+    /// How often transitions are still to fire.
+    left: FxHashMap<u32, u64>,
+    /// Whether the next solution is to be sought from where the walk is.
+    seeks: bool,
+    /// How often one was sought.
+    solutions: usize,
+}
+
+impl<'l> Led<'l> {
+    /// The beginning of a walk of this number.
+    fn new(lead: &'l Lead, number: usize) -> Self {
+        let order = [Order::Any, Order::Most, Order::Weighted][number % 3];
+        Self { lead, order, left: lead.firings.iter().copied().collect(), seeks: false, solutions: 0 }
+    }
+
+    /// How often a transition is still to fire, if it is.
+    fn left(&self, transition: u32) -> Option<u64> {
+        self.left.get(&transition).copied().filter(|times| *times > 0)
+    }
+
+    /// Notes that a transition fires.
+    fn takes(&mut self, transition: u32) -> u32 {
+        self.left.entry(transition).and_modify(|times| *times -= 1);
+        transition
+    }
+
+    /// Seeks a solution from where the walk is; how many steps are worth their time then. Nothing where there is none.
+    fn seek(&mut self, machine: &Machine, marking: &[u32], context: &Context) -> Result<Option<usize>, StopReason> {
+        self.seeks = false;
+        self.solutions += 1;
+        match machine.lead(marking, &self.lead.bounds, context) {
+            Ok(Some(firings)) => {
+                let steps = steps(&firings);
+                self.left = firings.into_iter().collect();
+                Ok(Some(steps))
+            }
+            Ok(None) | Err(Stop::Stopped(StopReason::Inconclusive) | Stop::Fault(_)) => Ok(None),
+            Err(Stop::Stopped(reason)) => Err(reason),
         }
     }
+}
+
+/// How many steps a walk along a solution takes at most: some of them lead elsewhere.
+fn steps(firings: &[(u32, u64)]) -> usize {
+    let firings: u64 = firings.iter().map(|(_, times)| times).sum();
+    usize::try_from(firings.saturating_mul(2).saturating_add(100)).unwrap_or(usize::MAX)
 }
 
 impl Machine {

@@ -15,6 +15,19 @@ const LARGEST_COMMON: i64 = 1 << 40;
 /// Weights by place and multipliers, as integers.
 pub(in super::super) type Integers = (Vec<(u32, BigInt)>, Vec<BigInt>);
 
+/// Weights and multipliers as integers, at several scales: a solution may be scaled, and at a scale at which one of its numbers is 1 the
+/// others are often simple fractions. Which of them is one is checked exactly.
+pub(in super::super) fn integers(weights: &[(u32, f64)], multipliers: &[f64]) -> impl Iterator<Item = Integers> {
+    let largest = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::max);
+    let of_multipliers = largest(&mut multipliers.iter().copied());
+    let of_weights = largest(&mut weights.iter().map(|(_, weight)| *weight));
+    [of_multipliers, of_weights, 1.0].into_iter().filter(|scale| *scale > 0.0).filter_map(|scale| {
+        let weights: Vec<(u32, f64)> = weights.iter().map(|(place, weight)| (*place, weight / scale)).collect();
+        let multipliers: Vec<f64> = multipliers.iter().map(|multiplier| multiplier / scale).collect();
+        to_integers(&weights, &multipliers)
+    })
+}
+
 /// Weights and multipliers scaled to integers, when they are close to fractions with a small common denominator.
 pub(in super::super) fn to_integers(weights: &[(u32, f64)], multipliers: &[f64]) -> Option<Integers> {
     let values: Vec<f64> = weights.iter().map(|(_, value)| *value).chain(multipliers.iter().copied()).collect();

@@ -20,7 +20,7 @@ mod marking;
 mod program;
 mod solved;
 
-pub(super) use self::exact::to_integers;
+pub(super) use self::exact::{integers, to_integers};
 pub(super) use self::marking::optimize;
 use self::program::Program;
 pub(super) use self::solved::{Row, Solved};
@@ -73,10 +73,10 @@ fn refute<N: Number>(
     let mut program = Program::new(compact, target);
     loop {
         if let Some(solution) = program.separate(context)? {
-            let scaled = to_integers(&solution.weights, &solution.multipliers).ok_or(inconclusive)?;
-            let refutation = assemble(slice, &program, &scaled.0, &scaled.1);
-            let holds = is_inductive(compact, slice, &refutation) && refutes(compact, slice, &refutation, target);
-            return if holds { Ok(refutation) } else { Err(inconclusive) };
+            let assembled = integers(&solution.weights, &solution.multipliers)
+                .map(|(weights, multipliers)| assemble(slice, &program, &weights, &multipliers));
+            let holds = |it: &Refutation| is_inductive(compact, slice, it) && refutes(compact, slice, it, target);
+            return assembled.into_iter().find(holds).ok_or(inconclusive);
         }
         if program.traps.len() >= MOST_TRAPS {
             return Err(inconclusive);

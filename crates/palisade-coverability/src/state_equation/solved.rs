@@ -22,7 +22,7 @@ pub(in super::super) struct Solved {
 }
 
 impl Solved {
-    /// The least cost at which `demand` comes to at least 1 and each of `rows` to at most 0; nothing where they exclude each other.
+    /// The least cost at which `demand` comes to at least its largest coefficient and each of `rows` to at most 0; nothing where they exclude each other.
     pub(in super::super) fn new(
         costs: impl Iterator<Item = f64>,
         demand: Row,
@@ -31,7 +31,7 @@ impl Solved {
     ) -> Result<Option<Self>, Stop> {
         let mut problem = Problem::new(OptimizationDirection::Minimize);
         let variables: Vec<Variable> = costs.map(|cost| problem.add_var(cost, (0.0, f64::INFINITY))).collect();
-        problem.add_constraint(sum(&variables, demand), ComparisonOp::Ge, 1.0);
+        problem.add_constraint(sum(&variables, scaled(demand)), ComparisonOp::Ge, 1.0);
         let mut constraints = 1;
         for row in rows {
             problem.add_constraint(sum(&variables, row), ComparisonOp::Le, 0.0);
@@ -95,6 +95,16 @@ impl Solved {
     pub(in super::super) fn value(&self, column: usize) -> f64 {
         self.solution.var_value(self.variables[column])
     }
+}
+
+/// The demand over its largest coefficient: a solution is about as large as 1 then, whatever the numbers of tokens, and solvers and
+/// conversions to fractions are exact for such numbers.
+fn scaled(mut demand: Row) -> Row {
+    let largest = demand.iter().map(|(_, coefficient)| *coefficient).fold(0.0, f64::max);
+    if largest > 1.0 {
+        demand.iter_mut().for_each(|(_, coefficient)| *coefficient /= largest);
+    }
+    demand
 }
 
 /// So many seconds, or what is left.

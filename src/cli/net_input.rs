@@ -23,7 +23,7 @@ pub(super) struct NetOptions {
     /// The id of the property that is meant, where the query has several.
     #[arg(long, value_name = "ID")]
     pub(super) property: Option<String>,
-    /// A question that needs no file: `deadlock`, `one-safe` or `quasi-live`.
+    /// A question that needs no file: `deadlock`, `one-safe`, `quasi-live` or `upper-bounds`.
     #[arg(long, value_name = "NAME", conflicts_with_all = ["query", "property"], value_parser = parse_built_in)]
     pub(super) ask: Option<String>,
 }
@@ -150,7 +150,7 @@ impl NetOptions {
         };
         if let Some(name) = &self.ask {
             let bytes = read_bytes(path)?;
-            let read = net::read_built_in_property(Document { name: path, bytes: &bytes, format }, name)?;
+            let read = net::read_built_in_properties(Document { name: path, bytes: &bytes, format }, name)?;
             return Ok(LoadedProperties {
                 net: read.net,
                 properties: read.properties,

@@ -1,6 +1,6 @@
 //! The answers to all properties of a net in the lines of the Model Checking Contest.
 
-use palisade_model::net::Property;
+use palisade_model::net::{Count, Property};
 
 /// What became of a question of a property.
 #[derive(Clone, Debug)]
@@ -19,6 +19,36 @@ pub struct AskedQuestion {
     pub accepted: Option<bool>,
 }
 
+/// What is known of how large a sum of tokens gets, each side with the question that shows it.
+#[derive(Clone, Debug, Default)]
+pub struct AskedBound {
+    /// The largest number that is known to be reached.
+    pub least: Option<(Count, AskedQuestion)>,
+    /// The smallest that is known not to be passed.
+    pub most: Option<(Count, AskedQuestion)>,
+    /// Why the two are not the same.
+    pub reason: Option<String>,
+}
+
+impl AskedBound {
+    /// The bound, where it is known.
+    pub fn value(&self) -> Option<&Count> {
+        let ((least, _), (most, _)) = (self.least.as_ref()?, self.most.as_ref()?);
+        (least == most).then_some(least)
+    }
+
+    /// What is known where the bound is not: `it is 3 to 7`.
+    fn range(&self) -> String {
+        let reason = self.reason.as_deref().unwrap_or("a limit was reached");
+        match (&self.least, &self.most) {
+            (Some((least, _)), Some((most, _))) => format!("it is {least} to {most}: {reason}"),
+            (Some((least, _)), None) => format!("it is at least {least}: {reason}"),
+            (None, Some((most, _))) => format!("it is at most {most}: {reason}"),
+            (None, None) => reason.to_owned(),
+        }
+    }
+}
+
 /// A property with what became of its questions, in order.
 #[derive(Clone, Debug)]
 pub struct AnsweredProperty<'a> {
@@ -26,6 +56,8 @@ pub struct AnsweredProperty<'a> {
     pub property: &'a Property,
     /// Its questions.
     pub questions: Vec<AskedQuestion>,
+    /// Its bound, if it asks for one.
+    pub bound: Option<AskedBound>,
 }
 
 impl AnsweredProperty<'_> {
@@ -35,10 +67,18 @@ impl AnsweredProperty<'_> {
         self.property.claim.value(&answers)
     }
 
-    /// Why it is not known whether the property holds.
+    /// Whether it is known what it asks: whether it holds, or how large a sum gets.
+    pub fn is_known(&self) -> bool {
+        self.value().is_some() || self.bound.as_ref().is_some_and(|bound| bound.value().is_some())
+    }
+
+    /// Why it is not known.
     pub fn reason(&self) -> Option<String> {
-        if self.value().is_some() {
+        if self.is_known() {
             return None;
+        }
+        if let Some(bound) = &self.bound {
+            return Some(bound.range());
         }
         let obstacle = self.property.claim.obstacles().first().map(|why| why.message.clone());
         let stopped = self.questions.iter().find_map(|question| question.reason.clone());
@@ -48,7 +88,8 @@ impl AnsweredProperty<'_> {
     /// The contest's words for what answered, each once, in the order of the alphabet.
     pub fn techniques(&self) -> Vec<&'static str> {
         let of = |question: &AskedQuestion| techniques(question.strategy).iter().copied();
-        let mut words: Vec<&str> = self.questions.iter().flat_map(of).collect();
+        let sides = self.bound.iter().flat_map(|bound| bound.least.iter().chain(&bound.most)).map(|(_, asked)| asked);
+        let mut words: Vec<&str> = self.questions.iter().chain(sides).flat_map(of).collect();
         words.sort_unstable();
         words.dedup();
         words
@@ -57,13 +98,14 @@ impl AnsweredProperty<'_> {
     /// The line about it.
     pub fn line(&self) -> String {
         let id = &self.property.id;
-        match (self.value(), self.reason()) {
-            (Some(value), _) => {
-                let word = if value { "TRUE" } else { "FALSE" };
+        let bound = self.bound.as_ref().and_then(AskedBound::value).map(Count::to_string);
+        let value = self.value().map(|value| if value { "TRUE" } else { "FALSE" }.to_owned());
+        match bound.or(value) {
+            Some(value) => {
                 let techniques = self.techniques().join(" ");
-                format!("FORMULA {id} {word} TECHNIQUES {techniques}").trim_end().to_owned()
+                format!("FORMULA {id} {value} TECHNIQUES {techniques}").trim_end().to_owned()
             }
-            (None, reason) => format!("FORMULA {id} CANNOT_COMPUTE {}", reason.unwrap_or_default()),
+            None => format!("FORMULA {id} CANNOT_COMPUTE {}", self.reason().unwrap_or_default()),
         }
     }
 }

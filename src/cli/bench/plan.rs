@@ -12,7 +12,7 @@ use crate::syntax::InputError;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// What is asked about nets: each property that is a question of coverability, where there are properties.
+/// What is asked about nets: each property that is one question with a truth value, where there are properties.
 pub(super) fn asked(nets: &[PathBuf]) -> Vec<NetQuestion> {
     let of_net = |net: &PathBuf| {
         let plain = vec![NetQuestion { net: net.clone(), property: None }];
@@ -36,8 +36,9 @@ pub(super) fn asked(nets: &[PathBuf]) -> Vec<NetQuestion> {
 fn simple(claim: &Claim) -> Option<Quantifier> {
     match claim {
         Claim::Question(question) => Some(question.quantifier),
+        Claim::Reach(question) => Some(question.quantifier),
         Claim::Not(claim) => simple(claim).map(Quantifier::contrary),
-        Claim::Reach(_) | Claim::Open(_) | Claim::All(_) | Claim::Any(_) => None,
+        Claim::Bound(_) | Claim::Open(_) | Claim::All(_) | Claim::Any(_) => None,
     }
 }
 

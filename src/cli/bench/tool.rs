@@ -244,8 +244,8 @@ fn judge_own(watched: &Watched, record: &mut Record) {
     let message = document["reason"].as_str().or(document["error"]["message"].as_str());
     record.message = message.map(str::to_owned);
     record.verdict = match document["verdict"].as_str() {
-        Some("uncoverable") => Verdict::Uncoverable,
-        Some("coverable") => Verdict::Coverable,
+        Some("uncoverable" | "unreachable") => Verdict::Uncoverable,
+        Some("coverable" | "reachable") => Verdict::Coverable,
         Some("unknown") if message.is_some_and(|message| message.contains("time limit")) => Verdict::Timeout,
         Some("unknown") if message.is_some_and(|message| message.contains("memory limit")) => Verdict::Memory,
         Some("unknown") => Verdict::Unknown,

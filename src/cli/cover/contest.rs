@@ -11,8 +11,8 @@ use crate::cli::{Exit, SharedOptions, pending};
 use crate::coverability::{AskedNet, Options, reach_all, solve_all};
 use crate::evidence::MarkingSet;
 use crate::limits::Limits;
-use crate::net::{AskedOf, Formula, Query};
-use crate::report::contest::{AnsweredProperty, AskedQuestion};
+use crate::net::{AskedOf, Formula, Query, WhichQuestion};
+use crate::report::contest::{AnsweredProperty, AskedBound, AskedQuestion};
 use crate::report::documents::{self, ContestContext, ContestDocument};
 use crate::syntax::InputError;
 use std::path::Path;
@@ -51,17 +51,17 @@ fn unwritten(folder: &Path, error: &std::io::Error) -> InputError {
 const FIRST_WORK: u64 = 100_000_000;
 
 /// Properties that are being answered.
-struct Contest<'a> {
+pub(super) struct Contest<'a> {
     arguments: &'a CoverArguments,
     shared: &'a SharedOptions,
-    loaded: &'a LoadedProperties,
-    begin: Instant,
+    pub(super) loaded: &'a LoadedProperties,
+    pub(super) begin: Instant,
     /// How long reading took.
     read_seconds: f64,
     /// All questions, each with the number of its property.
     all: Vec<(usize, AskedOf<'a>)>,
     /// What became of the properties so far.
-    answers: Vec<AnsweredProperty<'a>>,
+    pub(super) answers: Vec<AnsweredProperty<'a>>,
     /// Which properties have their line.
     told: Vec<bool>,
     /// The last closed set whose evidence was accepted.
@@ -93,6 +93,7 @@ impl<'a> Contest<'a> {
         let answers = loaded.properties.iter().map(|property| AnsweredProperty {
             property,
             questions: vec![open.clone(); property.claim.questions().len()],
+            bound: property.claim.bound().map(|_| AskedBound::default()),
         });
         Self {
             arguments,
@@ -109,9 +110,33 @@ impl<'a> Contest<'a> {
         }
     }
 
-    /// Asks all questions: those of reachability for their share of the time, then those of coverability, and what is left as questions of
-    /// reachability.
+    /// Asks all questions: those with a truth value, and for their share of the time those for bounds.
     fn ask(&mut self, options: &Options) -> AskedNet {
+        let bounds: Vec<usize> =
+            (0..self.answers.len()).filter(|property| self.answers[*property].bound.is_some()).collect();
+        if bounds.is_empty() {
+            return self.ask_values(options);
+        }
+        let net = &self.loaded.net;
+        let mut asked = AskedNet { places: net.places.len(), transitions: net.transitions.len(), seconds: 0.0 };
+        if !self.all.is_empty() {
+            let parts = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+            let share = options
+                .limits
+                .remaining()
+                .map(|left| left / parts(self.all.len()).saturating_add(parts(bounds.len())) * parts(self.all.len()));
+            let limits = options.limits.clone();
+            let limits =
+                share.filter(|_| !options.deterministic).map_or(limits.clone(), |time| limits.with_timeout(time));
+            asked = self.ask_values(&Options { limits, ..options.clone() });
+        }
+        self.ask_bounds(&bounds, options);
+        asked
+    }
+
+    /// Asks all questions with a truth value: those of reachability for their share of the time, then those of coverability, and what is
+    /// left as questions of reachability.
+    fn ask_values(&mut self, options: &Options) -> AskedNet {
         /// How long questions of reachability may keep those of coverability waiting where time is not limited.
         const FIRST: Duration = Duration::from_secs(10);
         let net = &self.loaded.net;
@@ -159,6 +184,11 @@ impl<'a> Contest<'a> {
         (property, self.all[..index].iter().filter(|(other, _)| *other == property).count())
     }
 
+    /// What evidence calls a question of a property.
+    pub(super) fn name_of(&self, property: usize, which: &WhichQuestion) -> String {
+        which.name(&self.loaded.properties[property].id)
+    }
+
     fn answer_of(&self, index: usize) -> &AskedQuestion {
         let (property, number) = self.place_of(index);
         &self.answers[property].questions[number]
@@ -167,16 +197,9 @@ impl<'a> Contest<'a> {
     /// Takes the answer to a question.
     fn take(&mut self, index: usize, found: &Found<'_>, limits: &Limits) {
         let (property, number) = self.place_of(index);
-        let mut asked = AskedQuestion {
-            coverable: found.is_met(),
-            reason: found.reason(),
-            strategy: found.strategy(),
-            seconds: 0.0,
-            certificate: None,
-            accepted: None,
-        };
+        let mut asked = found.asked();
         if found.has_evidence() {
-            self.confirm(property, number, found, limits, &mut asked);
+            self.confirm(&self.name_of(property, &WhichQuestion::Number(number + 1)), found, limits, &mut asked);
         } else if self.arguments.verify {
             asked.coverable = None;
         } else if let (Some(_), Some(reason)) = (asked.coverable, &asked.reason) {
@@ -203,7 +226,7 @@ impl<'a> Contest<'a> {
     }
 
     /// Leaves what is known so far, should nobody come to tell the rest.
-    fn leave_found(&self) {
+    pub(super) fn leave_found(&self) {
         let mut answers = self.answers.clone();
         let questions = answers.iter_mut().flat_map(|answer| &mut answer.questions);
         for question in questions.filter(|question| question.coverable.is_none() && question.reason.is_none()) {
@@ -220,15 +243,7 @@ impl<'a> Contest<'a> {
     }
 
     /// Checks and writes the evidence of an answer. What is rejected, or not checked to the end where that was asked for, is no answer.
-    fn confirm(
-        &mut self,
-        property: usize,
-        number: usize,
-        found: &Found<'_>,
-        limits: &Limits,
-        asked: &mut AskedQuestion,
-    ) {
-        let name = format!("{}#{}", self.loaded.properties[property].id, number + 1);
+    pub(super) fn confirm(&mut self, name: &str, found: &Found<'_>, limits: &Limits, asked: &mut AskedQuestion) {
         if self.arguments.verify || cfg!(debug_assertions) {
             let again = self.accepted_set.as_ref().and_then(|set| found.check_again(set));
             let check = again.unwrap_or_else(|| found.check());
@@ -255,7 +270,7 @@ impl<'a> Contest<'a> {
             self.accepted_set = Some(Arc::clone(set));
         }
         if let Some(folder) = &self.arguments.certificate {
-            match self.write(folder, &name, found) {
+            match self.write(folder, name, found) {
                 Ok(path) => asked.certificate = Some(path),
                 Err(error) => self.failure = Some(unwritten(folder, &error)),
             }
@@ -276,10 +291,11 @@ impl<'a> Contest<'a> {
     }
 
     /// Prints the lines of the properties that have become known, or at the end of all.
-    fn report_decided(&mut self, is_end: bool) {
+    pub(super) fn report_decided(&mut self, is_end: bool) {
         for (answer, told) in self.answers.iter().zip(&mut self.told) {
             let nothing_to_ask = answer.questions.is_empty();
-            if !*told && (is_end || nothing_to_ask || answer.value().is_some()) {
+            let nothing_to_ask = nothing_to_ask && answer.bound.is_none();
+            if !*told && (is_end || nothing_to_ask || answer.is_known()) {
                 *told = true;
                 if !self.shared.json {
                     print_and_keep(answer.line() + "\n");
@@ -292,7 +308,6 @@ impl<'a> Contest<'a> {
         if self.is_rejected {
             return Exit::Rejected;
         }
-        let is_known = self.answers.iter().all(|answer| answer.value().is_some());
-        if is_known { Exit::Holds } else { Exit::Unknown }
+        if self.answers.iter().all(AnsweredProperty::is_known) { Exit::Holds } else { Exit::Unknown }
     }
 }

@@ -5,6 +5,7 @@ use crate::cli::confirm_net;
 use crate::coverability::{Answer, Outcome, ReachAnswer, ReachOutcome};
 use crate::evidence::{Evidence, MarkingSet, NetSubject, ReachCertificate};
 use crate::net::{Formula, Net, Problem, Query};
+use crate::report::contest::AskedQuestion;
 use crate::report::cover::reason;
 use crate::verify::{CheckFailure, check_also_unreachable, check_reaching_run, check_unreachable};
 use std::sync::Arc;
@@ -53,6 +54,18 @@ impl Found<'_> {
         match self {
             Self::Cover(_, answer) => answer.strategy,
             Self::Reach(_, _, answer) => answer.strategy,
+        }
+    }
+
+    /// What becomes of its question, before its evidence is looked at.
+    pub(super) fn asked(&self) -> AskedQuestion {
+        AskedQuestion {
+            coverable: self.is_met(),
+            reason: self.reason(),
+            strategy: self.strategy(),
+            seconds: 0.0,
+            certificate: None,
+            accepted: None,
         }
     }
 

@@ -1,5 +1,6 @@
 //! `palisade cover`: can a target of a net be covered?
 
+mod bounds;
 mod contest;
 mod found;
 mod reach;

@@ -1,5 +1,6 @@
 //! Petri nets: coverability, formats and contests.
 
+mod bounds;
 mod contest;
 mod corpus_nets;
 mod cover;

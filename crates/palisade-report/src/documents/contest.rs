@@ -5,7 +5,7 @@ use super::cover::QuantifierWord;
 use crate::contest::{AnsweredProperty, AskedQuestion};
 use palisade_coverability::AskedNet;
 use palisade_model::limits::{peak_resident_bytes, processor_time};
-use palisade_model::net::{AskedOf, Quantifier};
+use palisade_model::net::{AskedOf, Count, Quantifier};
 use serde::Serialize;
 
 /// What `palisade cover --all` found.
@@ -29,8 +29,11 @@ pub struct ContestDocument<'a> {
 pub struct ContestProperty<'a> {
     /// Its id.
     pub id: &'a str,
-    /// Whether it holds; null where that is not known.
+    /// Whether it holds; null where that is not known, or the property asks for a bound.
     pub holds: Option<bool>,
+    /// What is known of the bound that it asks for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bound: Option<ContestBound<'a>>,
     /// Why it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -38,6 +41,37 @@ pub struct ContestProperty<'a> {
     pub techniques: Vec<&'static str>,
     /// Its questions, in order. Evidence and `--property` call the second one `ID#2`.
     pub questions: Vec<ContestQuestion<'a>>,
+}
+
+/// How large a sum of tokens gets: where the two sides are the same, as large as that.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ContestBound<'a> {
+    /// The bound, where it is known.
+    pub tokens: Option<u64>,
+    /// The largest number that is known to be reached.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub least: Option<ContestSide<'a>>,
+    /// The smallest that is known not to be passed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub most: Option<ContestSide<'a>>,
+}
+
+/// One side of a bound. Evidence and `--property` call its question `ID>=N`: a run for the least bound, and a proof for one above the most.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct ContestSide<'a> {
+    /// The number.
+    pub tokens: Option<u64>,
+    /// The question that shows it.
+    pub question: ContestQuestion<'a>,
+}
+
+impl<'a> ContestSide<'a> {
+    fn new((tokens, question): &'a (Count, AskedQuestion)) -> Self {
+        let question = ContestQuestion::new(QuantifierWord::Ef, AskedWord::Reachability, question);
+        Self { tokens: tokens.to_u64(), question }
+    }
 }
 
 /// A question of coverability or reachability.
@@ -141,28 +175,44 @@ impl<'a> ContestDocument<'a> {
 
 impl<'a> ContestProperty<'a> {
     fn new(answer: &'a AnsweredProperty<'a>) -> Self {
-        let question = |(asked, question): (AskedOf<'_>, &'a AskedQuestion)| ContestQuestion {
-            quantifier: match asked.quantifier() {
+        let question = |(asked, question): (AskedOf<'_>, &'a AskedQuestion)| {
+            let quantifier = match asked.quantifier() {
                 Quantifier::Eventually => QuantifierWord::Ef,
                 Quantifier::Always => QuantifierWord::Ag,
-            },
-            asks: match asked {
+            };
+            let asks = match asked {
                 AskedOf::Cover(_) => AskedWord::Coverability,
                 AskedOf::Reach(_) => AskedWord::Reachability,
-            },
+            };
+            ContestQuestion::new(quantifier, asks, question)
+        };
+        let bound = answer.bound.as_ref().map(|bound| ContestBound {
+            tokens: bound.value().and_then(Count::to_u64),
+            least: bound.least.as_ref().map(ContestSide::new),
+            most: bound.most.as_ref().map(ContestSide::new),
+        });
+        Self {
+            id: &answer.property.id,
+            holds: answer.value(),
+            bound,
+            reason: answer.reason(),
+            techniques: answer.techniques(),
+            questions: answer.property.claim.questions().into_iter().zip(&answer.questions).map(question).collect(),
+        }
+    }
+}
+
+impl<'a> ContestQuestion<'a> {
+    fn new(quantifier: QuantifierWord, asks: AskedWord, question: &'a AskedQuestion) -> Self {
+        Self {
+            quantifier,
+            asks,
             reached: question.coverable,
             reason: question.reason.as_deref(),
             strategy: question.strategy,
             seconds: question.seconds,
             certificate: question.certificate.as_deref(),
             accepted: question.accepted,
-        };
-        Self {
-            id: &answer.property.id,
-            holds: answer.value(),
-            reason: answer.reason(),
-            techniques: answer.techniques(),
-            questions: answer.property.claim.questions().into_iter().zip(&answer.questions).map(question).collect(),
         }
     }
 }

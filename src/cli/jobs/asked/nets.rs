@@ -7,9 +7,11 @@ use crate::cli::net_input::NetOptions;
 use crate::cli::verify::AcceptedEvidence;
 use crate::evidence::{About, Evidence, NetSubject};
 use crate::limits::Limits;
-use crate::net::{Format, Property, QueryFormat};
+use crate::net::{Format, Property, QueryFormat, WhichQuestion};
 use crate::report::documents::JobInput;
 use crate::syntax::InputError;
+use num_bigint::BigInt;
+use std::collections::BTreeMap;
 
 /// The questions of coverability that a job asks.
 pub(super) struct Coverability {
@@ -19,6 +21,36 @@ pub(super) struct Coverability {
     questions: Questions<Option<String>>,
     /// The properties that the questions are parts of, where all of a query are asked about.
     properties: Option<Vec<Property>>,
+    /// Of the properties that ask for bounds, by id, what evidence has shown.
+    bounds: BTreeMap<String, Shown>,
+}
+
+/// What evidence has shown of a bound.
+#[derive(Clone, Debug, Default)]
+struct Shown {
+    /// The largest number that is reached.
+    reached: Option<BigInt>,
+    /// The smallest that is not.
+    excluded: Option<BigInt>,
+}
+
+impl Shown {
+    fn is_bound(&self) -> bool {
+        matches!((&self.reached, &self.excluded), (Some(reached), Some(excluded)) if *excluded == reached + 1)
+    }
+
+    fn take(&mut self, tokens: BigInt, is_reached: bool) -> Result<(), String> {
+        let side = if is_reached { &mut self.reached } else { &mut self.excluded };
+        let known = side.take();
+        let best = |known: BigInt| if is_reached { known.max(tokens.clone()) } else { known.min(tokens.clone()) };
+        *side = Some(known.map_or_else(|| tokens.clone(), best));
+        match (&self.reached, &self.excluded) {
+            (Some(reached), Some(excluded)) if reached >= excluded => {
+                Err("it contradicts other evidence of the same job".to_owned())
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 impl Coverability {
@@ -34,23 +66,39 @@ impl Coverability {
         let inputs = if options.ask.is_some() { &inputs[..1] } else { inputs };
         let files = inputs.iter().enumerate().map(|input| (input.1.sha256.clone(), format(input))).collect();
         if !command.asks_about_all() {
-            return Ok(Self { files, questions: Questions::new([options.property]), properties: None });
+            let questions = Questions::new([options.property]);
+            return Ok(Self { files, questions, properties: None, bounds: BTreeMap::new() });
         }
         let properties = options.read_properties_within(&path, &Limits::none())?.properties;
         let names = properties.iter().flat_map(|property| {
             (1..=property.claim.questions().len()).map(|number| Some(format!("{}#{number}", property.id)))
         });
-        Ok(Self { files, questions: Questions::new(names.collect::<Vec<_>>()), properties: Some(properties) })
+        let questions = Questions::new(names.collect::<Vec<_>>());
+        let asks_bound = |property: &&Property| property.claim.bound().is_some();
+        let bounds = properties.iter().filter(asks_bound).map(|it| (it.id.clone(), Shown::default())).collect();
+        Ok(Self { files, questions, properties: Some(properties), bounds })
     }
 
-    /// What each property comes to.
-    fn values(&self, properties: &[Property]) -> Vec<Option<bool>> {
+    /// Takes the answer to a question, which may be about a bound.
+    fn take_answer(&mut self, property: &Option<String>, is_reached: bool) -> Result<(), String> {
+        let bound = property.as_deref().map(WhichQuestion::of);
+        match bound {
+            Some((id, WhichQuestion::AtLeast(tokens))) if self.bounds.contains_key(id) => {
+                self.bounds.get_mut(id).expect("it is there").take(tokens, is_reached)
+            }
+            _ => self.questions.take(property, !is_reached),
+        }
+    }
+
+    /// Whether it is known of each property what it asks.
+    fn are_known(&self, properties: &[Property]) -> bool {
         let mut answers = self.questions.answers().map(|answer| answer.map(|is_safe| !is_safe));
-        let value = |property: &Property| {
+        let mut is_known = |property: &Property| {
             let own: Vec<Option<bool>> = answers.by_ref().take(property.claim.questions().len()).collect();
-            property.claim.value(&own)
+            let is_bound = self.bounds.get(&property.id).is_some_and(Shown::is_bound);
+            is_bound || property.claim.value(&own).is_some()
         };
-        properties.iter().map(value).collect()
+        properties.iter().fold(true, |all, property| is_known(property) && all)
     }
 }
 
@@ -65,10 +113,10 @@ impl Asked for Coverability {
     fn take(&mut self, evidence: &Evidence, _accepted: &AcceptedEvidence) -> Result<(), String> {
         match evidence {
             Evidence::Uncoverable(subject, _) | Evidence::Unreachable(subject, _) => {
-                self.questions.take(&subject.property, true)
+                self.take_answer(&subject.property, false)
             }
             Evidence::Coverable(subject, _) | Evidence::Reachable(subject, _) => {
-                self.questions.take(&subject.property, false)
+                self.take_answer(&subject.property, true)
             }
             _ => Ok(()),
         }
@@ -82,7 +130,7 @@ impl Asked for Coverability {
                 _ => (Exit::Unknown, "unknown"),
             },
             // Which of them hold is no judgement of the net.
-            Some(properties) if self.values(properties).iter().all(Option::is_some) => (Exit::Holds, "answered"),
+            Some(properties) if self.are_known(properties) => (Exit::Holds, "answered"),
             Some(_) => (Exit::Unknown, "unknown"),
         };
         Answer { exit, verdict, cost: None }

@@ -19,6 +19,7 @@ mod machine;
 mod plain_data;
 mod properties;
 mod pso;
+mod reach;
 mod rings;
 mod stale;
 mod table;
@@ -72,6 +73,7 @@ fn faults() -> impl Iterator<Item = &'static Fault> {
         .chain(turned_nets::FAULTS)
         .chain(stale::FAULTS)
         .chain(rings::FAULTS)
+        .chain(reach::FAULTS)
 }
 
 fn root() -> &'static Path {

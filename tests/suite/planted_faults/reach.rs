@@ -1,0 +1,48 @@
+//! Faults of the methods for reachability in nets.
+
+use super::Fault;
+
+/// All methods on random nets against the enumeration of their markings and `verify`; a test inside the library.
+const NETS: &str = "coverability::formulas::tests::all_methods_agree_with_the_enumeration";
+
+/// The same for upper bounds.
+const BOUNDS: &str = "coverability::formulas::tests::bounds_are_those_of_the_enumeration";
+
+/// The faults of reachability in nets.
+pub(super) const FAULTS: &[Fault] = &[
+    Fault {
+        what: "reachability: an observer is forgotten in a transition",
+        file: "crates/palisade-coverability/src/formulas/observed.rs",
+        old: "        for id in &neighbours[place.index()] {",
+        new: "        for id in neighbours[place.index()].iter().skip(usize::from(PLANTED)) {",
+        caught_by: NETS,
+    },
+    Fault {
+        what: "reachability: a bound is too low",
+        file: "crates/palisade-coverability/src/formulas/observers.rs",
+        old: "            let low = -self.machine.weigh(&sums).div_floor(&observer.divisor);",
+        new: "            let low = BigInt::from(PLANTED) - self.machine.weigh(&sums).div_floor(&observer.divisor);",
+        caught_by: NETS,
+    },
+    Fault {
+        what: "reachability: a trap is none",
+        file: "crates/palisade-coverability/src/formulas/equation.rs",
+        old: "                if !puts {",
+        new: "                if !puts && !PLANTED {",
+        caught_by: NETS,
+    },
+    Fault {
+        what: "reachability: deadlock overlooks a transition",
+        file: "crates/palisade-coverability/src/formulas/observed.rs",
+        old: "            let disabled = net.transitions.iter().map(|transition| {",
+        new: "            let disabled = net.transitions.iter().skip(usize::from(PLANTED)).map(|transition| {",
+        caught_by: NETS,
+    },
+    Fault {
+        what: "bounds: a number between what is reached and what is not is overlooked",
+        file: "crates/palisade-coverability/src/formulas/bounds.rs",
+        old: "        (reached.tokens.clone() + 1 >= excluded.tokens).then_some(&reached.tokens)",
+        new: "        (reached.tokens.clone() + 1 + BigInt::from(PLANTED) >= excluded.tokens).then_some(&reached.tokens)",
+        caught_by: BOUNDS,
+    },
+];

@@ -64,6 +64,8 @@ pub(super) struct Contest<'a> {
     pub(super) answers: Vec<AnsweredProperty<'a>>,
     /// Which properties have their line.
     told: Vec<bool>,
+    /// When it was last left what is known.
+    left: Option<Instant>,
     /// The last closed set whose evidence was accepted.
     accepted_set: Option<Arc<MarkingSet>>,
     /// Whether evidence was rejected.
@@ -104,6 +106,7 @@ impl<'a> Contest<'a> {
             all: all.collect(),
             answers: answers.collect(),
             told: vec![false; loaded.properties.len()],
+            left: None,
             accepted_set: None,
             is_rejected: false,
             failure: None,
@@ -225,8 +228,14 @@ impl<'a> Contest<'a> {
         }
     }
 
-    /// Leaves what is known so far, should nobody come to tell the rest.
-    pub(super) fn leave_found(&self) {
+    /// Leaves what is known so far, should nobody come to tell the rest: of many answers ten times a second.
+    pub(super) fn leave_found(&mut self) {
+        const FEW: usize = 100;
+        const APART: Duration = Duration::from_millis(100);
+        if self.answers.len() > FEW && self.left.is_some_and(|left| left.elapsed() < APART) {
+            return;
+        }
+        self.left = Some(Instant::now());
         let mut answers = self.answers.clone();
         let questions = answers.iter_mut().flat_map(|answer| &mut answer.questions);
         for question in questions.filter(|question| question.coverable.is_none() && question.reason.is_none()) {

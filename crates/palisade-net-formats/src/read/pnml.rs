@@ -6,7 +6,7 @@
 
 use super::nodes::Ids;
 use super::pnml_usual;
-use super::xml::{count, span, text_of};
+use super::xml::{count, is_unsupported, span, text_of};
 use palisade_model::net::{Arcs, Count, Net, OmegaCount, PlaceId, Problem, Query, TransitionId};
 use palisade_model::ordered;
 use palisade_model::text::Diagnostic;
@@ -23,12 +23,6 @@ const LARGE: usize = 1 << 20;
 pub(super) fn read(name: &str, text: &str) -> Result<(Problem, Ids), Vec<Diagnostic>> {
     let usual = if text.len() < LARGE { None } else { pnml_usual::read(name, text) };
     usual.map_or_else(|| read_any(name, text), Ok)
-}
-
-/// Whether nets of this type are no place/transition nets.
-pub(super) fn is_unsupported(kind: &str) -> bool {
-    let unsupported = ["symmetricnet", "highlevelnet", "hlpng", "hlnet", "timed", "colored", "coloured"];
-    unsupported.iter().any(|unsupported| kind.contains(unsupported))
 }
 
 /// The same for texts of any size and dialect.

@@ -5,7 +5,7 @@
 //! document then, which knows all dialects, and says what is wrong and where.
 
 use super::nodes::Ids;
-use super::pnml::is_unsupported;
+use super::xml::is_unsupported;
 use palisade_model::net::{Arcs, Count, Net, OmegaCount, PlaceId, Problem, Query, TransitionId, normalize};
 use rustc_hash::{FxBuildHasher, FxHashSet};
 use std::hash::BuildHasher;

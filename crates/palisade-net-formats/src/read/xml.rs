@@ -18,6 +18,12 @@ pub(super) fn parse(text: &str) -> Result<Document<'_>, Diagnostic> {
     })
 }
 
+/// Whether PNML nets of this type are no place/transition nets.
+pub(super) fn is_unsupported(kind: &str) -> bool {
+    let unsupported = ["symmetricnet", "highlevelnet", "hlpng", "hlnet", "timed", "colored", "coloured"];
+    unsupported.iter().any(|unsupported| kind.contains(unsupported))
+}
+
 /// A number of tokens, written with digits alone.
 pub(super) fn count(text: &str) -> Option<Count> {
     text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten()

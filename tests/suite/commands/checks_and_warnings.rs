@@ -115,6 +115,9 @@ fn control_flow_that_is_hardly_meant() {
             "enter: nothing leads to the label `enter` of `t`".to_owned(),
         ])
     );
+    // A weak exchange leads to where it goes when it fails for no reason.
+    let weak = "a: r <- weak_cas(mem[x], 0, 1, acquire) else c; b: nop; goto d; c: nop; goto d; d: nop;";
+    assert_eq!(body("address x", weak), Ok(vec![]));
     // Final labels that are numbered on are no misspellings.
     assert_eq!(body("", "a: nop; goto q9; q9: nop; goto q10;"), Ok(vec![]));
     assert_eq!(

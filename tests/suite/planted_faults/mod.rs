@@ -21,6 +21,7 @@ mod properties;
 mod pso;
 mod reach;
 mod rings;
+mod sources;
 mod stale;
 mod table;
 mod turned_nets;
@@ -74,6 +75,7 @@ fn faults() -> impl Iterator<Item = &'static Fault> {
         .chain(stale::FAULTS)
         .chain(rings::FAULTS)
         .chain(reach::FAULTS)
+        .chain(sources::FAULTS)
 }
 
 fn root() -> &'static Path {
@@ -112,6 +114,7 @@ fn all_faults_fit_the_sources() {
             "crates/palisade-engine/src/",
             "crates/palisade-exploration/src/",
             "crates/palisade-machine/src/lift/",
+            "crates/palisade-machine/src/orderings/stated.rs",
             "crates/palisade-model/src/program/counters/",
             "crates/palisade-model/src/program/liveness.rs",
             "crates/palisade-model/src/program/register_sets.rs",

@@ -1,6 +1,6 @@
 //! Structural warnings: control flow and registers that are not wrong, but perhaps not meant.
 
-use super::{Action, ByLabel, Expression, InstructionId, LabelId, Program, RegisterId, Thread, ThreadId};
+use super::{Action, ByLabel, Expression, Instruction, InstructionId, LabelId, Program, RegisterId, Thread, ThreadId};
 
 /// A place in a thread that its author may not have meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,7 +150,8 @@ impl Paths {
                     Action::Fail => None,
                     _ => Some(holds),
                 };
-                pending.extend(after.map(|holds| (instruction.target, holds)));
+                let targets = [Some(instruction.target), instruction.spurious()].into_iter().flatten();
+                pending.extend(after.into_iter().flat_map(|holds| targets.clone().map(move |target| (target, holds))));
             }
         }
     }
@@ -161,6 +162,9 @@ impl Paths {
         let mut entered = vec![false; thread.labels.len()];
         for instruction in thread.instructions.iter().filter(|instruction| instruction.source != instruction.target) {
             entered[instruction.target.index()] = true;
+        }
+        for label in thread.instructions.iter().filter_map(Instruction::spurious) {
+            entered[label.index()] = true;
         }
         let mut covered = Self { holding: self.holding.clone() };
         let mut begins = Vec::new();

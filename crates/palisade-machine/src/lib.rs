@@ -135,7 +135,7 @@ pub fn read_with(
             let message = "`orderings` and `source_order` ask for different programs";
             return Err(wrong(Diagnostic::error(message, roles::span(&file.image))));
         }
-        (true, false) => Some(orderings::state(&mut lifted, &lines).map_err(refused)?),
+        (true, false) => Some(orderings::state(&mut lifted, &lines, &mut open_source).map_err(refused)?),
         (false, true) => Some(Orderings::of(&lifted, &lines, &mut open_source)),
         (false, false) => None,
     };

@@ -104,6 +104,11 @@ impl Said {
         }
     }
 
+    /// Whether another reading of the same kind of access has another ordering.
+    fn contradicts(self, other: Self) -> bool {
+        std::mem::discriminant(&self) == std::mem::discriminant(&other) && self != other
+    }
+
     fn is_plain(self) -> bool {
         matches!(self, Self::PlainLoad | Self::PlainStore)
     }

@@ -1,12 +1,12 @@
 //! The program of the sources' language: each access of a build without optimisation as what the source makes of it.
 //!
 //! What an access is stands in the function of the library that makes it, and its ordering in the numbers that this function
-//! is called with ([`crate::lift::AtomicCall`]). Other accesses of Rust's are *plain*: of data without atomics, where an
+//! is called with ([`crate::lift::AtomicCall`]); where a source is at hand that says otherwise, the program is refused. Other accesses of Rust's are *plain*: of data without atomics, where an
 //! access at the same time by another thread is a race. What is not known counts as relaxed, which is weaker than all else
 //! that atomics do, and the listing's heading says where. Fences of x86 that no fence of the source makes are none. A
 //! loop that only loads until a condition holds waits for it, as `await` does.
 
-use super::{Orderings, Said, chain, is_atomics, shown};
+use super::{Orderings, Said, Sources, chain, is_atomics, shown};
 use crate::image::{Frame, Lines};
 use crate::lift::{AtomicCall, ContextId, Lifted, LiftedRole, Made, Objection, Refused, conditions, drop_unreachable};
 use palisade_model::program::{Action, Expression, Instruction, Liveness, Operation, Ordering};
@@ -25,7 +25,12 @@ enum Meant {
 type Known = (Meant, Option<String>);
 
 /// States the orderings of all accesses.
-pub(crate) fn state(lifted: &mut Lifted, lines: &Lines<'_>) -> Result<Orderings, Box<Refused>> {
+pub(crate) fn state(
+    lifted: &mut Lifted,
+    lines: &Lines<'_>,
+    open: &mut dyn FnMut(&str) -> Option<(String, String)>,
+) -> Result<Orderings, Box<Refused>> {
+    let mut sources = Sources { open, read: BTreeMap::new() };
     let (mut words, mut plain, mut relaxed) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
     for number in 0..lifted.roles.len() {
         let role = &lifted.roles[number];
@@ -51,6 +56,10 @@ pub(crate) fn state(lifted: &mut Lifted, lines: &Lines<'_>) -> Result<Orderings,
                     plain.insert(place.clone());
                 }
                 let mark = if unknown.is_some() { "?" } else { "" };
+                if unknown.is_none() && is_contradicted(said, own, &frames, &mut sources) {
+                    let why = "the source gives this access another ordering than its call";
+                    return Err(lifted.refused(number, own.span, Objection::new(why)));
+                }
                 of_role.insert(own.span.start, format!("{said}{mark}"));
             }
             relaxed.extend(unknown.map(|reason| format!("relaxed {place} {reason}\n")));
@@ -72,6 +81,15 @@ pub(crate) fn state(lifted: &mut Lifted, lines: &Lines<'_>) -> Result<Orderings,
     }
     heading.extend(relaxed);
     Ok(Orderings { words, heading })
+}
+
+/// Whether the source at the call of a method says another ordering. Where no source can be read, nothing does.
+fn is_contradicted(said: Said, own: &Instruction, frames: &[Frame], sources: &mut Sources<'_>) -> bool {
+    let caller = frames.iter().position(|frame| !frame.is_of_the_language());
+    let Some(caller) = caller.filter(|at| at.checked_sub(1).is_some_and(|inner| is_atomics(&frames[inner]))) else {
+        return false;
+    };
+    sources.said(&frames[caller], &own.action).is_ok_and(|written| said.contradicts(written))
 }
 
 /// Lets weak compare-exchanges say where they go when they fail for no reason, in place of the loads that stand for this.

@@ -150,6 +150,18 @@ impl Harness {
         self.remark(&format!("hint {load}"))
     }
 
+    /// Lets roles of a fixed number of copies take memory from the heap and free it: each copy may have so many new
+    /// blocks of each size, 1 to 8, besides those that somebody has freed. Where that bounds what the code does, the
+    /// verdict says so. `cargo test` runs the code as it is.
+    ///
+    /// # Panics
+    ///
+    /// When the number is 0, or more than 8.
+    pub fn heap(self, blocks: u8) -> Self {
+        assert!((1..=8).contains(&blocks), "a copy has 1 to 8 blocks of each size");
+        self.remark(&format!("heap {blocks}"))
+    }
+
     fn remark(mut self, line: &str) -> Self {
         self.remarks.push_str(line);
         self.remarks.push('\n');

@@ -26,7 +26,7 @@ use palisade_model::program::Program;
 use palisade_model::text::{Diagnostic, Obstacle, Position, SourceText};
 use palisade_syntax::{InputError, read_text, text_of};
 use sha2::{Digest, Sha256};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::io::Read;
 use std::path::Path;
@@ -94,8 +94,9 @@ pub fn read_with(
     let image = Image::read(&bytes, base)
         .map_err(|why| wrong(Diagnostic::error(format!("the image {why}"), roles::span(&file.image))))?;
     snapshot.objects.extend(own_data(&snapshot, &image));
-    let mut memory = Memory { image, snapshot, fields: Fields::default() };
-    let roles = resolve::roles(&file, &memory).map_err(wrong)?;
+    let mut memory = Memory { image, snapshot, fields: Fields::default(), heap: None };
+    let mut roles = resolve::roles(&file, &memory).map_err(wrong)?;
+    memory.heap = resolve::heap(&file, &memory, &mut roles).map_err(wrong)?;
     let calls: Vec<_> = roles.iter().map(|role| (role.function, role.arguments.as_slice())).collect();
     memory.fields = Fields::read(&bytes, &memory, &calls);
     let lines = Lines::read(&bytes, base);
@@ -151,6 +152,10 @@ pub fn read_with(
             return Err(wrong(Diagnostic::error(message, roles::span(&file.image))));
         }
     }
+    for blocks in &lifted.heap {
+        let most = blocks.most.map_or(String::new(), |most| format!(" most {most}"));
+        let _ = writeln!(heading, "heap {}{most}", blocks.bytes);
+    }
     let hints = hinted::written(&file, &memory);
     let changed =
         [("accept", !delays.is_empty()), ("hint", !hints.is_empty())].into_iter().find(|(_, is_there)| *is_there);
@@ -167,6 +172,10 @@ pub fn read_with(
     if let Some((_, span)) = hints.first().filter(|_| file.source_order) {
         return Err(wrong(Diagnostic::error("there are hints, of which nothing is said for every compilation", *span)));
     }
+    if file.source_order && !lifted.heap.is_empty() {
+        let message = "roles take memory from the heap, of which nothing is said for every compilation";
+        return Err(wrong(Diagnostic::error(message, roles::span(&file.image))));
+    }
     if !hints.is_empty() {
         let places = hinted::places(&hints, &lifted, &origins).map_err(wrong)?;
         lifted.weaken(&places, &roles).map_err(refused)?;
@@ -176,6 +185,9 @@ pub fn read_with(
     // What is said of every compilation looks at whole registers.
     if !file.source_order {
         lifted.cut();
+    }
+    if let Some(heap) = &mut memory.heap {
+        heap.sites = sites(&lifted, &origins);
     }
     let origin = program::Origin { path, heading };
     let mut program = program::program(&origin, &roles, lifted, &memory, &origins, orderings.as_ref());
@@ -193,6 +205,21 @@ fn own_data(snapshot: &Snapshot, image: &Image) -> Vec<SharedObject> {
         size: image.thread_data + OF_THE_LIBRARY,
     });
     threads.collect()
+}
+
+/// Where roles take the blocks of a size class, if that is one place: by the number of the role and the class.
+fn sites(lifted: &Lifted, origins: &Origins) -> BTreeMap<(usize, u8), String> {
+    let mut sites = BTreeMap::new();
+    for (number, role) in lifted.roles.iter().enumerate() {
+        for (class, taken) in &role.takes {
+            let places = taken.places.iter().map(|place| short(&origins.of_role(number)[*place].place));
+            let places: BTreeSet<String> = places.collect();
+            if let (Some(place), 1) = (places.first(), places.len()) {
+                sites.insert((number, *class), place.clone());
+            }
+        }
+    }
+    sites
 }
 
 /// The places that access memory in parts, with the word for them in the listing.

@@ -1,6 +1,6 @@
 //! From the file of roles to functions and arguments of the image.
 
-use crate::image::{Memory, SnapshotThread};
+use crate::image::{Heap, HeapRole, Memory, SnapshotThread};
 use crate::lift::{Narrowing, RoleCode};
 use crate::program;
 use crate::roles::{RolesFile, WrittenArgument, WrittenCopies, WrittenRole, span};
@@ -40,6 +40,33 @@ pub(crate) fn roles(file: &RolesFile, memory: &Memory) -> Result<Vec<RoleCode>, 
         }
     }
     Ok(roles)
+}
+
+/// The most roles that the heap is followed for.
+const MOST_WITH_HEAP: usize = 7;
+
+/// How the roles use the heap, each copy of a fixed number of them a role of its own: it has blocks at addresses of its
+/// own. Nothing where that is not to be followed.
+pub(crate) fn heap(file: &RolesFile, memory: &Memory, roles: &mut Vec<RoleCode>) -> Result<Option<Heap>, Diagnostic> {
+    let place = file.heap.as_ref().map_or(Span::default(), span);
+    let Some(blocks) = file.heap.as_ref().map(|heap| *heap.get_ref()).or(memory.snapshot.heap) else { return Ok(None) };
+    if !(1..=Heap::MOST_BLOCKS).contains(&blocks) {
+        return Err(Diagnostic::error(format!("{blocks} blocks of each size are too few or too many"), place)
+            .with_help(format!("say 1 to {}", Heap::MOST_BLOCKS)));
+    }
+    let apart = |role: &RoleCode| match role.copies {
+        Some(count @ 2..) => (0..count.min(MOST_WITH_HEAP as u64 + 1))
+            .map(|copy| RoleCode { name: format!("{}{copy}", role.name), copies: Some(1), ..role.clone() })
+            .collect(),
+        _ => vec![role.clone()],
+    };
+    *roles = roles.iter().flat_map(apart).collect();
+    if roles.len() > MOST_WITH_HEAP {
+        let message = format!("the heap is followed for at most {MOST_WITH_HEAP} copies");
+        return Err(Diagnostic::error(message, place).with_help("ask about fewer copies"));
+    }
+    let roles = roles.iter().map(|role| HeapRole { name: role.name.clone(), is_one: role.copies == Some(1) }).collect();
+    Ok(Some(Heap { blocks, roles, sites: BTreeMap::new() }))
 }
 
 /// A role as one of one copy for each of its threads, since each has data at addresses of its own; as it is where none

@@ -33,6 +33,8 @@ pub(crate) struct RolesFile {
     /// Places of loads that may find any value that their cells may hold.
     #[serde(default)]
     pub(crate) hint: Vec<Spanned<String>>,
+    /// How many new blocks of each size a copy of a role may take from the heap.
+    pub(crate) heap: Option<Spanned<u8>>,
     /// The roles; with a snapshot, its own where there are none here.
     #[serde(default)]
     pub(crate) role: Vec<Spanned<WrittenRole>>,

@@ -3,7 +3,7 @@
 //! The heading of a listing says it, a line each; so evidence, which holds the digest of the listing, is about the same.
 
 use super::wording::counted;
-use palisade_model::program::{AcceptedDelay, Heading, Program, ReadFile, SourceText};
+use palisade_model::program::{AcceptedDelay, Heading, HeapBlocks, Program, ReadFile, SourceText};
 use palisade_syntax::litmus;
 use std::fmt::Write;
 
@@ -22,6 +22,8 @@ pub struct Claim<'a> {
     pub hints: Vec<&'a str>,
     /// Accesses of 16 bytes, or across two words of 8, that are taken as several.
     pub halves: Vec<&'a str>,
+    /// The sizes of blocks that roles take from the heap.
+    pub heap: Vec<HeapBlocks>,
     /// The delays that are accepted: an execution that no interleaving explains has one of them.
     pub accepted: Vec<(&'a str, &'a str)>,
 }
@@ -69,10 +71,10 @@ impl<'a> Claim<'a> {
     /// The claim about a text of which delays are accepted; nothing where it is no listing.
     pub fn about(source: &'a SourceText, accepted: &'a [AcceptedDelay]) -> Option<Self> {
         let heading = Heading::of(source)?;
-        let Heading { files, builds, narrowed, hints, halves, is_by_language, .. } = heading;
+        let Heading { files, builds, narrowed, hints, halves, heap, is_by_language, .. } = heading;
         let statement = if is_by_language { ABOUT_SOURCES } else { ABOUT_CODE };
         let accepted = accepted.iter().map(|delay| (delay.store.as_str(), delay.load.as_str())).collect();
-        Some(Self { statement, files, builds, narrowed, hints, halves, accepted })
+        Some(Self { statement, files, builds, narrowed, hints, halves, heap, accepted })
     }
 
     /// The claim in a few words: `for this machine code, with head and tail narrowed to 2 bits`.
@@ -94,6 +96,11 @@ impl<'a> Claim<'a> {
         }
         if !self.hints.is_empty() {
             let _ = write!(words, ", with any value for the hint at {}", self.hints.join(" and at "));
+        }
+        for HeapBlocks { bytes, most } in &self.heap {
+            if let Some(most) = most {
+                let _ = write!(words, ", with at most {} of {bytes} bytes for each copy", counted(most, "new block"));
+            }
         }
         words
     }
@@ -122,6 +129,11 @@ impl<'a> Claim<'a> {
         }
         if !self.hints.is_empty() {
             out.push_str("  means    what the code does on x86, it does in some interleaving in which hints find any value of their cell\n");
+        }
+        if !self.heap.is_empty() {
+            out.push_str(
+                "  assumes  that the allocator gives a block to another thread under a lock, and leaves blocks in use alone\n",
+            );
         }
         if let [place, more @ ..] = self.halves.as_slice() {
             let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };

@@ -1,7 +1,7 @@
 //! The properties of a program, as people read them.
 
 use super::context::place;
-use palisade_model::program::{Action, JointState, Program};
+use palisade_model::program::{Action, JointState, MemoryFault, Program};
 use palisade_model::text::Span;
 use palisade_semantics::{Quantifier, Question, Target};
 use palisade_syntax::{expression_text, joint_state_text};
@@ -28,8 +28,12 @@ impl<'a> Properties<'a> {
         match target {
             _ if self.joint_state(target).is_some() => "never",
             Target::Instruction { thread, instruction } => {
-                match self.program.thread(thread).instruction(instruction).action {
-                    Action::Fail => "fail",
+                let own = self.program.thread(thread).instruction(instruction);
+                match own.action {
+                    Action::Fail => {
+                        let fault = self.program.listed(own).and_then(|listed| listed.fault);
+                        fault.map_or("fail", MemoryFault::words)
+                    }
                     _ => "ensure",
                 }
             }
@@ -50,7 +54,7 @@ impl<'a> Properties<'a> {
                     Action::Ensure(condition) => {
                         format!("ensure {}", expression_text(self.program, thread, condition))
                     }
-                    _ => "fail".to_owned(),
+                    _ => self.kind(target).to_owned(),
                 }
             }
             (None, Target::FinalStates) => match self.question {

@@ -1,10 +1,11 @@
 //! One harness for each piece of code that Palisade is to read as it is published.
 
 use palisade_harness::{Harness, share};
-use std::cell::Cell;
+use std::cell::{Cell, UnsafeCell};
 use std::collections::HashMap;
 use std::hint::black_box;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, Once, OnceLock, RwLock};
 use std::task::{Wake, Waker};
 use std::thread::Thread;
@@ -271,5 +272,206 @@ fn own_data_is_apart() {
             black_box(seen.load(Ordering::Acquire));
         })
         .warm_threads_by(|| COUNT.set(1))
+        .check();
+}
+
+/// A node of a stack.
+struct Node {
+    value: u64,
+    next: *mut Node,
+}
+
+/// Treiber's stack, with boxes from the heap.
+struct Stack(AtomicPtr<Node>);
+
+impl Stack {
+    fn push(&self, value: u64) {
+        let node = Box::into_raw(Box::new(Node { value, next: null_mut() }));
+        loop {
+            let head = self.0.load(Ordering::Relaxed);
+            unsafe { (*node).next = head };
+            if self.0.compare_exchange(head, node, Ordering::Release, Ordering::Relaxed).is_ok() {
+                return;
+            }
+        }
+    }
+
+    fn pop(&self) -> Option<u64> {
+        loop {
+            let head = self.0.load(Ordering::Acquire);
+            let next = unsafe { head.as_ref()? }.next;
+            if self.0.compare_exchange(head, next, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+                return Some(unsafe { Box::from_raw(head) }.value);
+            }
+        }
+    }
+
+    /// The same, by one of two who say which node they look at, and free none that the other one looks at.
+    fn pop_with_hazards(&self, hazards: &[AtomicPtr<Node>; 2], own: usize, order: Ordering) -> Option<u64> {
+        loop {
+            let head = self.0.load(Ordering::Acquire);
+            if head.is_null() {
+                return None;
+            }
+            hazards[own].store(head, order);
+            if self.0.load(Ordering::Acquire) != head {
+                continue;
+            }
+            let next = unsafe { (*head).next };
+            if self.0.compare_exchange(head, next, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+                let value = unsafe { (*head).value };
+                if hazards[1 - own].load(Ordering::Acquire) != head {
+                    drop(unsafe { Box::from_raw(head) });
+                }
+                return Some(value);
+            }
+        }
+    }
+}
+
+fn stack_of_one() -> &'static Stack {
+    let stack = share(Stack(AtomicPtr::default()));
+    stack.push(1);
+    stack
+}
+
+#[test]
+fn stack_with_one_consumer() {
+    let stack = share(Stack(AtomicPtr::default()));
+    Harness::new()
+        .role("producer", 2, || stack.push(1))
+        .role("consumer", 1, || _ = black_box(stack.pop()))
+        .heap(1)
+        .check();
+}
+
+#[test]
+fn stack_with_two_consumers() {
+    let stack = share(Stack(AtomicPtr::default()));
+    Harness::new()
+        .role("producer", 1, || stack.push(1))
+        .role("consumer", 2, || _ = black_box(stack.pop()))
+        .heap(1)
+        .check();
+}
+
+#[test]
+fn stack_with_hazards() {
+    let (stack, hazards) = (stack_of_one(), share([AtomicPtr::default(), AtomicPtr::default()]));
+    Harness::new()
+        .role_each("consumer", 2, |own| _ = black_box(stack.pop_with_hazards(hazards, own, Ordering::SeqCst)))
+        .heap(1)
+        .check();
+}
+
+/// What one looks at waits in its buffer.
+#[test]
+fn stack_with_late_hazards() {
+    let (stack, hazards) = (stack_of_one(), share([AtomicPtr::default(), AtomicPtr::default()]));
+    Harness::new()
+        .role_each("consumer", 2, |own| _ = black_box(stack.pop_with_hazards(hazards, own, Ordering::Release)))
+        .heap(1)
+        .check();
+}
+
+/// A box that is replaced twice, and the second new one may have the address of the first. Whoever takes a box away that
+/// he has seen before takes it for unchanged; with a number in the low bits of pointers it is.
+fn replaced_boxes(numbers: bool) -> Harness {
+    let (cell, replacements) = (share(AtomicUsize::new(Box::into_raw(Box::new(1u64)).addr())), share(AtomicU64::new(0)));
+    let replace = move |number: usize| {
+        let new = Box::into_raw(Box::new(2u64)).addr() | if numbers { number } else { 0 };
+        replacements.fetch_add(1, Ordering::Relaxed);
+        let old = cell.swap(new, Ordering::AcqRel) & !7;
+        if old != 0 {
+            drop(unsafe { Box::from_raw(std::ptr::with_exposed_provenance_mut::<u64>(old)) });
+        }
+    };
+    Harness::new()
+        .role("replacer", 1, move || {
+            replace(1);
+            replace(2);
+        })
+        .role("taker", 1, || {
+            let seen = cell.load(Ordering::Acquire);
+            let [one, two] = [(), ()].map(|()| replacements.load(Ordering::Acquire));
+            if cell.compare_exchange(seen, 0, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
+                assert!(two <= one + 1, "the box has been replaced in between");
+            }
+        })
+        .heap(2)
+}
+
+#[test]
+fn replaced_in_between() {
+    replaced_boxes(false).check();
+}
+
+#[test]
+fn replaced_with_numbers() {
+    replaced_boxes(true).check();
+}
+
+#[test]
+fn box_made_by_each() {
+    let cell = share(once_cell::race::OnceBox::<u64>::new());
+    Harness::new().role("caller", 2, || _ = black_box(*cell.get_or_init(|| Box::new(5)))).heap(1).check();
+}
+
+/// Values that roles take out of a place of their own.
+struct Own<T>(UnsafeCell<Option<T>>);
+
+unsafe impl<T: Send> Sync for Own<T> {}
+
+impl<T> Own<T> {
+    fn take(&self) -> T {
+        unsafe { (*self.0.get()).take().unwrap_unchecked() }
+    }
+}
+
+#[test]
+fn last_owner_of_an_arc() {
+    let arc = Arc::new(AtomicU64::new(7));
+    let owners = share([Own(UnsafeCell::new(Some(arc.clone()))), Own(UnsafeCell::new(Some(arc)))]);
+    Harness::new()
+        .role_each("owner", 2, |number| {
+            let own = owners[number].take();
+            own.fetch_add(1, Ordering::Relaxed);
+            drop(own);
+        })
+        .heap(1)
+        .check();
+}
+
+/// The count of owners is compared too late: both may free.
+#[test]
+fn freed_twice() {
+    let (cell, owners) = (share(AtomicPtr::new(Box::into_raw(Box::new(7u64)))), share(AtomicU64::new(2)));
+    Harness::new()
+        .role("owner", 2, || {
+            owners.fetch_sub(1, Ordering::AcqRel);
+            if owners.load(Ordering::Acquire) == 0 {
+                drop(unsafe { Box::from_raw(cell.load(Ordering::Relaxed)) });
+            }
+        })
+        .heap(1)
+        .check();
+}
+
+/// A message that is sent before it is written.
+#[test]
+fn sent_before_it_is_written() {
+    let cell = share(AtomicPtr::<u64>::default());
+    Harness::new()
+        .role("sender", 1, || {
+            let message = Box::into_raw(Box::<u64>::new_uninit()).cast::<u64>();
+            cell.store(message, Ordering::Release);
+            unsafe { message.write_volatile(5) };
+        })
+        .role("receiver", 1, || {
+            if let Some(message) = unsafe { cell.load(Ordering::Acquire).as_ref() } {
+                assert_eq!(*message, 5);
+            }
+        })
+        .heap(1)
         .check();
 }

@@ -19,7 +19,7 @@ enum Expected {
 
 use Expected::{NotRobust, Refused, Robust};
 
-const ROWS: [(&str, Expected); 29] = [
+const ROWS: [(&str, Expected); 39] = [
     ("spin_mutex", Robust),
     ("spin_rwlock", Robust),
     ("spin_ticket_mutex", Robust),
@@ -49,6 +49,31 @@ const ROWS: [(&str, Expected); 29] = [
     ("buffered_beside_own_data", NotRobust),
     ("own_data_is_apart", Robust),
     ("arc_swap_without_threads", Refused("thread-local storage")),
+    ("stack_with_one_consumer", Robust),
+    ("stack_with_two_consumers", Robust),
+    ("stack_with_hazards", Robust),
+    ("stack_with_late_hazards", NotRobust),
+    ("replaced_in_between", Robust),
+    ("replaced_with_numbers", Robust),
+    ("box_made_by_each", Robust),
+    ("last_owner_of_an_arc", Robust),
+    ("freed_twice", Robust),
+    ("sent_before_it_is_written", Robust),
+];
+
+/// What is wrong with memory in harnesses that take it from the heap: the words for it, with the text of its line, and
+/// whether some interleaving shows it; nothing where all properties hold.
+const FAULTS: [(&str, Option<(&str, &str, bool)>); 10] = [
+    ("stack_with_one_consumer", None),
+    ("stack_with_two_consumers", Some(("use after free", "let next = unsafe { head.as_ref()? }.next;", true))),
+    ("stack_with_hazards", None),
+    ("stack_with_late_hazards", Some(("use after free", "let next = unsafe { (*head).next };", false))),
+    ("replaced_in_between", Some(("fail", "assert!(two <= one + 1", true))),
+    ("replaced_with_numbers", None),
+    ("box_made_by_each", None),
+    ("last_owner_of_an_arc", None),
+    ("freed_twice", Some(("double free", "drop(unsafe { Box::from_raw(cell.load(Ordering::Relaxed)) });", true))),
+    ("sent_before_it_is_written", Some(("read of uninitialised memory", "assert_eq!(*message, 5);", true))),
 ];
 
 /// The harnesses as they are committed.
@@ -82,17 +107,26 @@ fn cargo_palisade(arguments: &[&str]) -> Output {
     command.args(arguments).current_dir(folder()).output().expect("it starts")
 }
 
+/// The folder with the roles and snapshots of all rows, written once.
+fn snapshots() -> &'static Path {
+    static FOLDER: OnceLock<PathBuf> = OnceLock::new();
+    FOLDER.get_or_init(|| {
+        // Snapshots are wanted, and no answers yet.
+        let all = cargo_palisade(&["--test", "rows", "--", "--help"]);
+        let snapshots = folder().join("target/palisade/rows");
+        assert!(snapshots.is_dir(), "{}", String::from_utf8_lossy(&all.stderr));
+        snapshots
+    })
+}
+
 #[needs::command("cargo info --quiet spin")]
 #[test]
 fn published_crates_are_read_as_they_are() {
-    // The snapshots are wanted, and no answers yet.
-    let all = cargo_palisade(&["--test", "rows", "--", "--help"]);
-    let snapshots = folder().join("target/palisade/rows");
-    assert!(snapshots.is_dir(), "{}", String::from_utf8_lossy(&all.stderr));
+    let snapshots = snapshots();
     for (name, expected) in sample(ROWS.into(), 6) {
         let run = |arguments: &[&str]| {
             let mut command = Command::new(env!("CARGO_BIN_EXE_palisade"));
-            command.args(arguments).current_dir(&snapshots).output().expect("it starts")
+            command.args(arguments).current_dir(snapshots).output().expect("it starts")
         };
         let asked = ["check", &format!("{name}.toml"), "--ask", "robustness", "--json", "--certificate", "evidence"];
         let output = run(&asked);
@@ -109,6 +143,40 @@ fn published_crates_are_read_as_they_are() {
             assert_eq!(output.status.code(), Some(0), "{name}: {}", String::from_utf8_lossy(&output.stdout));
         }
         assert!(expected == NotRobust || text.contains("evidence"), "{name}: {text}");
+    }
+}
+
+/// What is wrong with the memory that roles take from the heap is found at its line, and nothing where nothing is.
+#[needs::command("cargo info --quiet spin")]
+#[test]
+fn faults_of_memory_are_found_at_their_lines() {
+    let snapshots = snapshots();
+    let source = std::fs::read_to_string(sources().join("tests/rows.rs")).expect("the file is there");
+    for (name, expected) in sample(FAULTS.into(), 3) {
+        let run = |arguments: &[&str]| {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_palisade"));
+            command.args(arguments).current_dir(snapshots).output().expect("it starts")
+        };
+        let asked = ["check", &format!("{name}.toml"), "--ask", "properties", "--json", "--certificate", "faults"];
+        let document = documents::read(&run(&asked).stdout);
+        let answers = document["answers"].as_array().expect("answers");
+        assert!(!answers.is_empty(), "{name}");
+        let is_violated = |answer: &&serde_json::Value| answer["verdict"] == "violated";
+        if let Some((kind, text, under_sc)) = expected {
+            let is_there = |answer: &serde_json::Value| {
+                let line =
+                    answer["label"].as_str().and_then(|label| label.split([':', '#']).nth(1)?.parse::<usize>().ok());
+                let own = line.and_then(|line| source.lines().nth(line - 1)).unwrap_or("");
+                answer["kind"] == kind && answer["under_sc"] == under_sc && own.contains(text)
+            };
+            assert!(answers.iter().filter(is_violated).any(is_there), "{name}: {answers:?}");
+        } else {
+            assert!(answers.iter().all(|answer| answer["verdict"] == "holds"), "{name}: {answers:?}");
+        }
+        for evidence in document["certificates"].as_array().expect("evidence") {
+            let output = run(&["verify", evidence.as_str().expect("a path")]);
+            assert_eq!(output.status.code(), Some(0), "{name}: {}", String::from_utf8_lossy(&output.stdout));
+        }
     }
 }
 

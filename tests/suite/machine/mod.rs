@@ -14,6 +14,8 @@ mod fences;
 #[cfg(feature = "machine")]
 mod formats;
 #[cfg(feature = "machine")]
+mod heap;
+#[cfg(feature = "machine")]
 mod mutants;
 #[cfg(feature = "machine")]
 mod package;

@@ -15,6 +15,7 @@ mod counters;
 mod cuts;
 mod enriched;
 mod events;
+mod heap;
 mod machine;
 mod plain_data;
 mod properties;
@@ -76,6 +77,7 @@ fn faults() -> impl Iterator<Item = &'static Fault> {
         .chain(rings::FAULTS)
         .chain(reach::FAULTS)
         .chain(sources::FAULTS)
+        .chain(heap::FAULTS)
 }
 
 fn root() -> &'static Path {

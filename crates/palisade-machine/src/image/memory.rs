@@ -1,6 +1,6 @@
 //! What memory holds when the roles begin: the snapshot's words, and the file's where there are none.
 
-use super::{Fields, Image, Snapshot};
+use super::{Fields, Heap, Image, Snapshot};
 
 /// Whether a place of memory may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,11 +20,16 @@ pub(crate) struct Memory {
     pub(crate) snapshot: Snapshot,
     /// The names of fields, none without debug information.
     pub(crate) fields: Fields,
+    /// The blocks that roles may take from the heap; nothing where that is not followed.
+    pub(crate) heap: Option<Heap>,
 }
 
 impl Memory {
     /// The number in so many bytes.
     pub(crate) fn number(&self, address: u64, bytes: u8) -> Option<u64> {
+        if let Some(number) = self.heap.as_ref().and_then(|heap| heap.number(address)) {
+            return Some(number);
+        }
         // What is bound to a function of another file stands for that by its name.
         let is_import = |number: &u64| self.image.is_import(*number);
         let is_fixed = self.mutability(address) == Some(Mutability::ReadOnly);
@@ -35,6 +40,9 @@ impl Memory {
 
     /// Whether the address may change; nothing where there is no memory.
     pub(crate) fn mutability(&self, address: u64) -> Option<Mutability> {
+        if self.heap.as_ref().is_some_and(|heap| heap.number(address).is_some()) {
+            return Some(Mutability::Writable);
+        }
         match self.image.is_writable(address) {
             Some(false) => Some(Mutability::ReadOnly),
             Some(true) => Some(Mutability::Writable),
@@ -44,7 +52,16 @@ impl Memory {
 
     /// A cell for people: the field or object that it lies in and how far.
     pub(crate) fn name(&self, address: u64) -> Option<(String, u64)> {
-        self.fields.name(address).or_else(|| self.object(address))
+        self.fields.name(address).or_else(|| self.object(address)).or_else(|| self.block(address))
+    }
+
+    /// The block of the heap that an address lies in and how far; that a block is in use is its `life`.
+    fn block(&self, address: u64) -> Option<(String, u64)> {
+        let heap = self.heap.as_ref()?;
+        let Some(base) = Heap::of_life(address) else { return heap.name(address) };
+        let (name, offset) = heap.name(base).or_else(|| self.fields.name(base)).or_else(|| self.object(base))?;
+        let place = if offset == 0 { name } else { format!("{name}+{offset:#x}") };
+        Some((format!("{place}.life"), 0))
     }
 
     /// The symbol or object that an address lies in and how far.

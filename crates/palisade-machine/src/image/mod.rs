@@ -4,6 +4,7 @@
 
 mod elf;
 mod fields;
+mod heap;
 mod lines;
 mod memory;
 mod snapshot;
@@ -11,6 +12,7 @@ mod types;
 
 pub(crate) use elf::Image;
 pub(crate) use fields::Fields;
+pub(crate) use heap::{Block, Heap, HeapRole};
 pub(crate) use lines::{Frame, Lines};
 pub(crate) use memory::{Memory, Mutability};
 pub(crate) use snapshot::{SharedObject, Snapshot, SnapshotError, SnapshotThread};

@@ -1,7 +1,7 @@
 //! The snapshot: what a harness wrote of its memory once its objects were built.
 //!
 //! A text of lines: `palisade-snapshot 1`, `base HEX`, `role NAME FUNCTION COPIES MODE ARGUMENT…`, `object NAME ADDRESS
-//! SIZE`, `thread ROLE COPY BASE`, `narrow BITS CELL…`, `accept STORE LOAD`, `hint PLACE`, `memory START LENGTH`
+//! SIZE`, `thread ROLE COPY BASE`, `narrow BITS CELL…`, `accept STORE LOAD`, `hint PLACE`, `heap BLOCKS`, `memory START LENGTH`
 //! followed by `OFFSET WORD…` lines of 8-byte words in hexadecimal; words that are not listed are 0.
 
 use std::collections::BTreeMap;
@@ -69,6 +69,8 @@ pub(crate) struct Snapshot {
     pub(crate) accept: Vec<[String; 2]>,
     /// Places of loads that may find any value.
     pub(crate) hints: Vec<String>,
+    /// How many blocks of each size a copy of a role may take from the heap; nothing where that is not to be followed.
+    pub(crate) heap: Option<u8>,
     /// The stretches that were written, start to length.
     stretches: BTreeMap<u64, u64>,
     /// The words that are not 0, by address.
@@ -109,6 +111,9 @@ impl Snapshot {
                 let bits = bits.parse().map_err(|_| format!("`{bits}` is no number of bits"))?;
                 self.narrow.push((cells.iter().map(|cell| (*cell).to_owned()).collect(), bits));
             }
+            (_, ["heap", blocks]) => {
+                self.heap = Some(blocks.parse().map_err(|_| format!("`{blocks}` is no number of blocks"))?);
+            }
             (_, ["accept", store, load]) => self.accept.push([*store, *load].map(str::to_owned)),
             (_, ["hint", place]) => self.hints.push((*place).to_owned()),
             (_, ["role", name, function, copies, mode, arguments @ ..]) => {
@@ -130,7 +135,10 @@ impl Snapshot {
                 self.stretches.insert(start, length);
                 *stretch = Some((start, length));
             }
-            (_, [word @ ("base" | "object" | "narrow" | "accept" | "hint" | "role" | "thread" | "memory"), ..]) => {
+            (
+                _,
+                [word @ ("base" | "object" | "narrow" | "accept" | "hint" | "heap" | "role" | "thread" | "memory"), ..],
+            ) => {
                 return Err(format!("`{word}` is followed by too few words, or too many"));
             }
             (_, [offset, values @ ..]) => {

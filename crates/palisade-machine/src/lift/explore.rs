@@ -9,6 +9,7 @@ use super::contexts::{Context, ContextId, Contexts, Place};
 use super::copies::Copying;
 use super::decode::{Decoded, MemoryOperand, Target, decode};
 use super::environment::{ARGUMENTS, Environment, STACK_POINTER};
+use super::heap::HeapFunction;
 use super::knowledge::{Knowledge, Loaded, Stretch};
 use super::micro::{Flow, Micro, address, at_stack, move_stack, push_return, steps};
 use super::refusal::{Objection, ObjectionAt};
@@ -363,7 +364,8 @@ impl Performing<'_, '_> {
     fn stub_at(&self, target: u64) -> Result<Option<Stub>, Objection> {
         let image = &self.knowledge.memory.image;
         let names = image.functions_at(target);
-        if let Some(stub) = names.iter().find_map(|name| stubs::stub(name)) {
+        let of_heap = names.iter().find_map(|name| stubs::heap_stub(name)).filter(|_| self.knowledge.follows_heap());
+        if let Some(stub) = of_heap.or_else(|| names.iter().find_map(|name| stubs::stub(name))) {
             return Ok(Some(stub));
         }
         let refused = names.iter().find(|name| image.is_import(target) || stubs::is_refused(name));
@@ -381,6 +383,7 @@ impl Performing<'_, '_> {
             Stub::Ends => return Ok(Next::End),
             Stub::Nothing | Stub::SystemCall | Stub::ErrorNumber | Stub::Any => {}
             Stub::Copying(copying) => self.copying(copying)?,
+            Stub::Heap(function) => self.heap(function)?,
         }
         let mut called = self.called(stub)?;
         // A word that nobody writes need not be read.
@@ -424,6 +427,15 @@ impl Performing<'_, '_> {
         Ok(())
     }
 
+    /// Memory is taken from the heap, or given back.
+    fn heap(&mut self, function: HeapFunction) -> Result<(), Objection> {
+        for step in function.steps(&self.after, self.knowledge)? {
+            apply(&step, self.place.address, &mut self.after, self.knowledge)?;
+            self.more.push(step);
+        }
+        Ok(())
+    }
+
     /// What a call does, with the arguments that it is given.
     fn called(&self, stub: Stub) -> Result<Called, Objection> {
         let argument = |index: usize| self.after.family(ARGUMENTS[index]);
@@ -454,7 +466,9 @@ impl Performing<'_, '_> {
                 ))),
                 _ => Err(Objection::new("a call of the system is made whose number is not known")),
             },
-            Stub::Copying(_) => Ok(Called { has_returned: true, ..Called::returning(self.after.family(0)) }),
+            Stub::Copying(_) | Stub::Heap(_) => {
+                Ok(Called { has_returned: true, ..Called::returning(self.after.family(0)) })
+            }
             _ => Ok(Called::returning(Abstract::Constant(0))),
         }
     }
@@ -466,8 +480,10 @@ impl Performing<'_, '_> {
             Next::To(place) => self.stub(stub, place),
             Next::End if matches!(stub, Stub::Fails) => Ok(Next::Fail),
             other => {
-                if let Stub::Copying(copying) = stub {
-                    self.copying(copying)?;
+                match stub {
+                    Stub::Copying(copying) => self.copying(copying)?,
+                    Stub::Heap(function) => self.heap(function)?,
+                    _ => {}
                 }
                 Ok(other)
             }

@@ -9,6 +9,7 @@
 //! they are: a cycle comes into an access at one cell and leaves it at one, and some order of the parts has the first
 //! before the second.
 
+use super::heap::HeapUse;
 use super::refusal::Objection;
 use crate::image::{Memory, Mutability};
 use palisade_model::program::Value;
@@ -79,6 +80,8 @@ pub(crate) struct Knowledge<'a> {
     pub(crate) computed: BTreeMap<u64, Computed>,
     /// Where instructions that go to computed addresses have been seen to go.
     pub(crate) targets: BTreeMap<u64, BTreeSet<u64>>,
+    /// What roles do with the heap.
+    pub(crate) heap: HeapUse,
     /// Cells in the order in which they were first met.
     met: Vec<Cell>,
     /// Whether something taken for constant may be written.
@@ -96,6 +99,7 @@ impl<'a> Knowledge<'a> {
             assumed: BTreeSet::new(),
             computed: BTreeMap::new(),
             targets: BTreeMap::new(),
+            heap: HeapUse::default(),
             met: Vec::new(),
             stale: false,
         }
@@ -352,7 +356,24 @@ impl<'a> Knowledge<'a> {
         self.targets.entry(instruction).or_default().insert(target)
     }
 
-    fn meet(&mut self, cell: Cell) {
+    /// The cells in so many bytes from an address on. What roles read there and none writes is a cell from now on.
+    pub(crate) fn cells_in(&mut self, base: u64, bytes: u64) -> Result<Vec<Cell>, Objection> {
+        let end = base + bytes;
+        let is_read = |(at, length): &Cell| *at < end && at + u64::from(*length) > base;
+        let read: Vec<Cell> = self.met.iter().chain(&self.assumed).copied().filter(is_read).collect();
+        for cell in read {
+            if pieces(cell, &self.touching(cell)).iter().any(|(_, _, is_cell)| !is_cell) {
+                self.store(cell.0, cell.1)?;
+                self.stale = true;
+            }
+        }
+        let cells: Vec<Cell> = self.written.range(base..end).map(|(at, (length, _))| (*at, *length)).collect();
+        cells.iter().for_each(|cell| self.meet(*cell));
+        Ok(cells)
+    }
+
+    /// Takes in a cell.
+    pub(crate) fn meet(&mut self, cell: Cell) {
         if !self.met.contains(&cell) {
             self.met.push(cell);
         }

@@ -3,6 +3,7 @@
 use super::copies::Copying;
 use super::decode::{Decoded, Kind, MemoryOperand, Target, VectorPlace};
 use super::environment::{Environment, STACK_POINTER};
+use super::heap::HeapStep;
 use super::refusal::Objection;
 use palisade_model::program::{BinaryOperator as Op, Expression, Value};
 use palisade_syntax::x86::fold::{binary, truncate};
@@ -21,6 +22,8 @@ pub(crate) enum Micro {
     Vector(VectorPlace, VectorPlace, u8),
     /// So many bytes are copied, filled or compared, as a function does that is called here.
     Copying(Copying, u16),
+    /// Memory is taken from the heap, or given back.
+    Heap(HeapStep),
     /// Memory is read, to go where it says.
     Load(MemoryOperand),
     /// `mfence`.

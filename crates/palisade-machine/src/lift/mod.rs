@@ -19,11 +19,13 @@ mod environment;
 mod explore;
 mod faint;
 mod frame;
+mod heap;
 mod hints;
 mod knowledge;
 mod loops;
 mod micro;
 mod narrow;
+mod poison;
 mod refusal;
 mod stubs;
 mod transfer;
@@ -36,12 +38,13 @@ pub(crate) use loops::drop_unreachable;
 pub(crate) use narrow::Narrowing;
 pub(crate) use refusal::{Objection, ObjectionAt};
 
-use crate::image::Memory;
+use crate::image::{Block, Heap, Memory};
 use discover::{Access, Initial};
-use emit::{Emitted, emit};
+use emit::{Emitted, counts_blocks, emit};
 use explore::{Explored, explore};
+use heap::Taken;
 use knowledge::Knowledge;
-use palisade_model::program::{Instruction, Span, Thread, Value};
+use palisade_model::program::{HeapBlocks, Instruction, Span, Thread, Value};
 use palisade_syntax::x86::{Architecture, automaton};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -80,6 +83,10 @@ pub(crate) struct LiftedRole {
     pub(crate) divided: BTreeMap<usize, bool>,
     /// Places of their own for parts of accesses to computed addresses, by number: where each begins, and its bytes.
     parts: BTreeMap<usize, (u8, u8)>,
+    /// Places that look whether a block is in use, by number.
+    lives: BTreeSet<usize>,
+    /// The blocks that it takes from the heap, by size class.
+    pub(crate) takes: BTreeMap<u8, Taken>,
     /// Places of accesses whose addresses are those of others before them, but for a number; while cells are being found.
     alike: BTreeMap<usize, BTreeSet<(usize, Value)>>,
     /// How many loops that end in a locked instruction became one.
@@ -93,6 +100,8 @@ pub(crate) struct Lifted {
     pub(crate) roles: Vec<LiftedRole>,
     /// The cells in the order in which they were first met: address, bytes, value at first.
     pub(crate) cells: Vec<(u64, u8, Value)>,
+    /// The sizes of the blocks that they take from the heap.
+    pub(crate) heap: Vec<HeapBlocks>,
     /// The cells that instructions with computed addresses may access.
     computed: BTreeMap<u64, BTreeSet<u64>>,
 }
@@ -131,7 +140,8 @@ pub(crate) fn lift(memory: &Memory, roles: &[RoleCode], is_by_language: bool) ->
         let value = |(address, bytes): &(u64, u8)| (*address, *bytes, knowledge.value(*address, *bytes).unwrap_or(0));
         let cells = knowledge.cells().iter().map(value).collect();
         let computed = knowledge.computed.into_iter().map(|(at, computed)| (at, computed.addresses)).collect();
-        return Ok(Lifted { roles: lifted, cells, computed });
+        let heap = heap::blocks(memory, roles, lifted.iter().map(|role| &role.takes));
+        return Ok(Lifted { roles: lifted, cells, heap, computed });
     }
     let explored = everything(&mut knowledge, roles)?;
     let start = explored[0].start;
@@ -165,13 +175,13 @@ impl Lifted {
     }
 
     /// How far each access of a thread is into one to a computed address.
-    fn offsets(&self) -> Vec<BTreeMap<usize, (u8, u8)>> {
-        self.roles.iter().map(|role| role.parts.clone()).collect()
+    fn offsets(&self) -> Vec<Offsets> {
+        self.roles.iter().map(|role| (role.parts.clone(), role.lives.clone())).collect()
     }
 
     /// The threads, with what is known of them.
     fn parts(&mut self) -> Parts<'_> {
-        let Self { roles, cells, computed } = self;
+        let Self { roles, cells, computed, .. } = self;
         let (mut threads, mut places) = (Vec::new(), Vec::new());
         for role in roles.iter_mut() {
             threads.push(&mut role.thread);
@@ -192,10 +202,13 @@ impl Lifted {
 type Parts<'a> =
     (Vec<&'a mut Thread>, &'a mut Vec<(u64, u8, Value)>, Vec<&'a [(Place, String)]>, &'a BTreeMap<u64, BTreeSet<u64>>);
 
+/// How far places are into accesses to computed addresses; those that look whether a block is in use.
+type Offsets = (BTreeMap<usize, (u8, u8)>, BTreeSet<usize>);
+
 /// The addresses that an instruction may access.
 fn addresses(
     places: &[(Place, String)],
-    offsets: &BTreeMap<usize, (u8, u8)>,
+    (offsets, lives): &Offsets,
     computed: &BTreeMap<u64, BTreeSet<u64>>,
     instruction: &Instruction,
 ) -> Vec<u64> {
@@ -205,6 +218,10 @@ fn addresses(
     }
     let place = places.get(instruction.span.start);
     let known = place.and_then(|(place, _)| computed.get(&place.address));
+    if lives.contains(&instruction.span.start) {
+        let bases = known.into_iter().flatten().filter_map(|address| Some(Block::at(*address)?.address()));
+        return bases.map(Heap::life).collect();
+    }
     let offset = offsets.get(&instruction.span.start).map_or(0, |(at, _)| u64::from(*at));
     known.map_or(Vec::new(), |known| known.iter().map(|address| address + offset).collect())
 }
@@ -214,6 +231,7 @@ fn everything(knowledge: &mut Knowledge<'_>, roles: &[RoleCode]) -> Result<Vec<E
     loop {
         let mut all = Vec::new();
         for (index, role) in roles.iter().enumerate() {
+            knowledge.heap.role = index;
             let explored =
                 explore(role, knowledge).map_err(|(at, contexts)| Box::new(Refused { role: index, at, contexts }))?;
             all.push(explored);
@@ -231,12 +249,14 @@ fn written(
     checks: bool,
     knowledge: &mut Knowledge<'_>,
 ) -> Result<LiftedRole, Box<Refused>> {
+    knowledge.heap.role = index;
     let emitted = emit(explored, role.repeats, checks, knowledge);
-    let Emitted { thread, places, obstacles, divided, parts } =
+    let Emitted { thread, mut places, obstacles, divided, parts, lives, takes } =
         emitted.map_err(|at| Box::new(Refused { role: index, at, contexts: explored.contexts.clone() }))?;
     let built =
         automaton::build(role.name.clone(), Span::default(), &thread, Architecture::X86_64, &BTreeMap::new(), &[]);
     let mut thread = built.thread;
+    thread.registers.iter_mut().for_each(|own| own.is_initialised |= counts_blocks(&own.name));
     let is_sought = !checks && !knowledge.computed.is_empty();
     let alike = if is_sought { alike::before(&thread) } else { BTreeMap::new() };
     // A loop of the source that compares and exchanges has weaker orderings than one access would have.
@@ -247,8 +267,11 @@ fn written(
         loops::fold(&mut thread)
     };
     delays::leave_out(&mut thread);
+    if checks && knowledge.follows_heap() {
+        poison::guard(&mut thread, &mut places, &lives, knowledge);
+    }
     let (contexts, atomics) = (explored.contexts.clone(), explored.atomics.clone());
-    Ok(LiftedRole { thread, places, contexts, atomics, obstacles, divided, parts, alike, folded })
+    Ok(LiftedRole { thread, places, contexts, atomics, obstacles, divided, parts, lives, takes, alike, folded })
 }
 
 /// What memory holds at first, for instructions with computed addresses among others.
@@ -314,6 +337,7 @@ fn find_cells(threads: &[LiftedRole], roles: &[RoleCode], knowledge: &mut Knowle
                 targets.insert((instruction, access.address));
             } else if let Some(instruction) = instruction
                 && let Some(computed) = knowledge.computed.get(&instruction)
+                && Heap::of_life(access.address).is_none()
                 && let into = threads[access.thread].parts.get(&access.span.start).map_or(0, |(at, _)| u64::from(*at))
                 && let address = access.address.wrapping_sub(into)
                 && !computed.addresses.contains(&address)

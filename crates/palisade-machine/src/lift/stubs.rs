@@ -6,6 +6,7 @@
 use super::abstraction::Abstract;
 use super::copies::Copying;
 use super::environment::CALLER_SAVED;
+use super::heap::HeapFunction;
 use palisade_model::program::Value;
 
 /// What a call of a function that is not followed does.
@@ -21,6 +22,8 @@ pub(crate) enum Stub {
     Any,
     /// It copies, fills or compares memory.
     Copying(Copying),
+    /// It takes memory from the heap, or gives it back.
+    Heap(HeapFunction),
     /// The role has failed: a panic, an assertion.
     Fails,
     /// The copy ends.
@@ -117,14 +120,23 @@ pub(crate) fn stub(name: &str) -> Option<Stub> {
     listed.map(|(_, stub)| *stub).or_else(|| Copying::named(name).map(Stub::Copying))
 }
 
+/// What calling a function of the heap means, where the heap is followed.
+pub(crate) fn heap_stub(name: &str) -> Option<Stub> {
+    if name.trim_start_matches("__rustc::").starts_with("__rust_no_alloc_shim") {
+        return Some(Stub::Nothing);
+    }
+    HeapFunction::named(name).map(Stub::Heap)
+}
+
 /// What to do about roles that allocate.
 const ALLOCATES: &str =
-    "roles must not allocate: prepare the memory before they run, or let them run once before (`.warm()`)";
+    "`.heap(2)` lets roles of a fixed number of copies allocate; or prepare the memory before they run (`.warm()`)";
 
 /// Why a function without code, or one that must not be followed, is refused.
 pub(crate) fn advice(name: &str) -> &'static str {
     match name.trim_start_matches("__rustc::") {
-        "malloc" | "calloc" | "realloc" | "free" | "posix_memalign" => ALLOCATES,
+        own if HeapFunction::named(own).is_some() => ALLOCATES,
+        "posix_memalign" => ALLOCATES,
         own if own.starts_with("__rust_") => ALLOCATES,
         "__tls_get_addr" | "pthread_getspecific" => "data of the thread's own (thread-local storage) is not understood",
         "pthread_mutex_lock" | "pthread_mutex_unlock" | "pthread_cond_wait" => {

@@ -85,6 +85,7 @@ pub(crate) fn apply(
         Micro::Table(meaning, memory) => transfer.table(meaning, *memory)?,
         Micro::Vector(to, from, bytes) => transfer.vector(*to, *from, *bytes)?,
         Micro::Copying(copying, bytes) => transfer.copying(*copying, *bytes)?,
+        Micro::Heap(step) => step.apply(instruction, transfer.environment, transfer.knowledge)?,
         Micro::Load(memory) => {
             let spot = transfer.spot(*memory, &Access::Load)?;
             transfer.applied.spots.push((spot, memory.bytes));

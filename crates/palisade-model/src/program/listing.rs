@@ -19,6 +19,28 @@ pub struct ReadFile<'a> {
     pub sha256: &'a str,
 }
 
+/// Blocks of one size that roles take from the heap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeapBlocks {
+    /// The bytes that such a block has room for.
+    pub bytes: u64,
+    /// How many new ones each copy may take, where it could take more.
+    pub most: Option<u64>,
+}
+
+impl HeapBlocks {
+    /// Reads `16`, or `16 most 2`.
+    fn read(text: &str) -> Option<Self> {
+        let mut words = text.split(' ');
+        let bytes = words.next()?.parse().ok()?;
+        match (words.next(), words.next()) {
+            (None, _) => Some(Self { bytes, most: None }),
+            (Some("most"), Some(most)) => Some(Self { bytes, most: Some(most.parse().ok()?) }),
+            _ => None,
+        }
+    }
+}
+
 /// What a listing says of the whole program, in front of the first role.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Heading<'a> {
@@ -35,6 +57,8 @@ pub struct Heading<'a> {
     pub parts: Vec<&'a str>,
     /// The places of accesses of 16 bytes, or across two words of 8, taken as several in any order.
     pub halves: Vec<&'a str>,
+    /// The sizes of blocks that roles take from the heap.
+    pub heap: Vec<HeapBlocks>,
     /// The delays that are accepted: the place of the store, and that of the load.
     pub accepted: Vec<(&'a str, &'a str)>,
     /// Whether orderings were read in the sources of a build without optimisation.
@@ -64,6 +88,7 @@ impl<'a> Heading<'a> {
                 "hint" => heading.hints.push(rest),
                 "parts" => heading.parts.push(rest),
                 "halves" => heading.halves.push(rest),
+                "heap" => heading.heap.extend(HeapBlocks::read(rest)),
                 "accept" => heading.accepted.extend(rest.split_once(" past ")),
                 "orderings" => heading.is_in_source_order = true,
                 "language" => heading.is_by_language = true,
@@ -148,6 +173,48 @@ fn atomic(name: &str) -> Option<Ordering> {
     })
 }
 
+/// What is wrong with memory where a role fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemoryFault {
+    /// A block is accessed that was freed.
+    UseAfterFree,
+    /// A block is freed that was freed before.
+    DoubleFree,
+    /// What nothing has been written to is computed with.
+    Uninitialised,
+    /// What is freed is no beginning of a block.
+    NoBlock,
+    /// A block is freed as one of another size.
+    OtherSize,
+}
+
+impl MemoryFault {
+    /// All of them.
+    const ALL: [Self; 5] = [Self::UseAfterFree, Self::DoubleFree, Self::Uninitialised, Self::NoBlock, Self::OtherSize];
+
+    /// What people call it.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::UseAfterFree => "use after free",
+            Self::DoubleFree => "double free",
+            Self::Uninitialised => "read of uninitialised memory",
+            Self::NoBlock => "free of no block",
+            Self::OtherSize => "free with another size",
+        }
+    }
+
+    /// How a line of a listing begins behind its address.
+    pub fn listed(self) -> String {
+        format!("! {}", self.words())
+    }
+
+    /// Reads such a line.
+    fn read(line: &str) -> Option<Self> {
+        let (_, rest) = line.split_once("  ! ")?;
+        Self::ALL.into_iter().find(|fault| rest.starts_with(fault.words()))
+    }
+}
+
 /// What a listing has at an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Listed<'a> {
@@ -157,6 +224,8 @@ pub struct Listed<'a> {
     pub is_assumed: bool,
     /// The place in the sources.
     pub place: &'a str,
+    /// What is wrong with memory where the role fails here.
+    pub fault: Option<MemoryFault>,
 }
 
 impl<'a> Listed<'a> {
@@ -168,7 +237,8 @@ impl<'a> Listed<'a> {
         let place = words.next()?;
         let word = words.next().unwrap_or_default();
         let known = word.strip_suffix('?').filter(|known| !known.is_empty());
-        Some(Self { access: SourceAccess::read(word), is_assumed: known.and_then(SourceAccess::read).is_some(), place })
+        let is_assumed = known.and_then(SourceAccess::read).is_some();
+        Some(Self { access: SourceAccess::read(word), is_assumed, place, fault: MemoryFault::read(line) })
     }
 }
 

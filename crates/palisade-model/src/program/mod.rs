@@ -45,7 +45,7 @@ pub use insertion::Insertion;
 pub use instruction::{Action, Instruction};
 pub use joint::{JointState, Place};
 pub use language::{Language, NoText};
-pub use listing::{Heading, Listed, ReadFile, SourceAccess};
+pub use listing::{Heading, HeapBlocks, Listed, MemoryFault, ReadFile, SourceAccess};
 pub use liveness::Liveness;
 pub use measure::Measure;
 pub use monitors::NoMonitor;

@@ -1,7 +1,7 @@
 //! What documents say a verdict on machine code is about.
 
 use crate::claim::{Claim, Compilations};
-use palisade_model::program::Program;
+use palisade_model::program::{HeapBlocks, Program};
 use serde::Serialize;
 
 /// What a verdict on machine code is about. Another build is another question.
@@ -26,9 +26,23 @@ pub struct ClaimDocument<'a> {
     /// Accesses of 16 bytes, or across two words of 8, that are taken as several, in any order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub halves: Vec<&'a str>,
+    /// The blocks that roles take from the heap, by their sizes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub heap: Vec<HeapBlocksDocument>,
     /// The delays that are accepted: an execution that no interleaving explains has one of them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub accepted: Vec<AcceptedDocument<'a>>,
+}
+
+/// Blocks of one size that roles take from the heap.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct HeapBlocksDocument {
+    /// The bytes that such a block has room for.
+    pub bytes: u64,
+    /// How many new ones each copy takes at most; missing where it could not take more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub most: Option<u64>,
 }
 
 /// Whether a verdict holds of every compilation of the sources.
@@ -98,7 +112,7 @@ impl<'a> ClaimDocument<'a> {
 
 impl<'a> From<Claim<'a>> for ClaimDocument<'a> {
     fn from(claim: Claim<'a>) -> Self {
-        let Claim { statement, files, builds, narrowed, hints, halves, accepted } = claim;
+        let Claim { statement, files, builds, narrowed, hints, halves, heap, accepted } = claim;
         let file = |file: palisade_model::program::ReadFile<'a>| ReadFileDocument {
             kind: file.kind,
             name: file.name,
@@ -112,6 +126,7 @@ impl<'a> From<Claim<'a>> for ClaimDocument<'a> {
             narrowed: narrowed.into_iter().map(|(cells, bits)| NarrowedDocument { cells, bits }).collect(),
             hints,
             halves,
+            heap: heap.into_iter().map(|HeapBlocks { bytes, most }| HeapBlocksDocument { bytes, most }).collect(),
             accepted: accepted.into_iter().map(|(store, load)| AcceptedDocument { store, load }).collect(),
         }
     }

@@ -4,6 +4,9 @@
 //! the code, and what points into the frame stands nowhere: all accesses through it have become accesses to registers.
 
 mod accesses;
+mod heap;
+
+pub(crate) use heap::counts_blocks;
 
 use crate::lift::abstraction::Abstract;
 use crate::lift::atomics::Made;
@@ -12,6 +15,7 @@ use crate::lift::contexts::{Contexts, Place};
 use crate::lift::environment::Environment;
 use crate::lift::explore::{Chosen, Done, Explored, Next, perform};
 use crate::lift::frame::FrameLayout;
+use crate::lift::heap::{HeapStep, Taken, most_taken};
 use crate::lift::knowledge::Knowledge;
 use crate::lift::micro::Micro;
 use crate::lift::refusal::{Objection, ObjectionAt};
@@ -41,6 +45,10 @@ pub(crate) struct Emitted {
     pub(crate) divided: BTreeMap<usize, bool>,
     /// Places of their own for parts of accesses to computed addresses, by number: where each begins, and its bytes.
     pub(crate) parts: BTreeMap<usize, (u8, u8)>,
+    /// Places that look whether a block of the heap is in use, by number.
+    pub(crate) lives: BTreeSet<usize>,
+    /// The blocks that the role takes, by size class.
+    pub(crate) takes: BTreeMap<u8, Taken>,
 }
 
 /// Writes the code of a role. With `checks`, computed addresses are held to those that were seen.
@@ -60,6 +68,7 @@ pub(crate) fn emit(
         lay_out(&done, place, environment, &mut layout, knowledge).map_err(|objection| objection.at(place))?;
         all.insert(place, done);
     }
+    let takes = takes(&all, knowledge);
     let marks = marks(explored.start, &all);
     let mut emitter = Emitter {
         labels: marks.len(),
@@ -74,10 +83,17 @@ pub(crate) fn emit(
         obstacles: BTreeMap::new(),
         divided: BTreeMap::new(),
         parts: BTreeMap::new(),
+        lives: BTreeSet::new(),
+        taken: BTreeMap::new(),
     };
     emitter.begin();
     emitter.everything(knowledge)?;
-    let Emitter { mut lowerer, places, obstacles, divided, parts, labels: count, .. } = emitter;
+    let Emitter { mut lowerer, places, obstacles, divided, parts, lives, taken, labels: count, .. } = emitter;
+    let takes = takes.into_iter().map(|(class, most)| {
+        let places = taken.get(&class).cloned().unwrap_or_default();
+        (class, Taken { most, places })
+    });
+    let takes = takes.collect();
     lowerer.thread.clean_up();
     if let Some(error) = lowerer.undefined_flags().first() {
         let place = places[error.span.start].0;
@@ -85,7 +101,25 @@ pub(crate) fn emit(
     }
     let mut labels: Vec<TextLabel> = vec![TextLabel { name: "begin".to_owned(), span: Span::default() }];
     labels.extend((1..=count).map(|number| TextLabel { name: format!("n{number}"), span: Span::default() }));
-    Ok(Emitted { thread: lowerer.finish(labels), places, obstacles, divided, parts })
+    Ok(Emitted { thread: lowerer.finish(labels), places, obstacles, divided, parts, lives, takes })
+}
+
+/// How many blocks of each size class are taken at most.
+fn takes(all: &BTreeMap<Place, Done>, knowledge: &Knowledge<'_>) -> BTreeMap<u8, Option<u64>> {
+    let ways = all.iter().map(|(place, done)| (*place, done.next.places())).collect();
+    let of_place = |place: &Place, done: &Done| -> BTreeSet<u8> {
+        let classes = |step: &Micro| match step {
+            Micro::Heap(HeapStep::Take { class, .. }) => vec![*class],
+            Micro::Heap(HeapStep::TakeComputed { alignment, .. }) => {
+                knowledge.classes(place.address, *alignment).into_values().flatten().collect()
+            }
+            _ => Vec::new(),
+        };
+        done.steps.iter().flat_map(classes).collect()
+    };
+    let takes = all.iter().map(|(place, done)| (*place, of_place(place, done)));
+    let takes = takes.filter(|(_, classes)| !classes.is_empty());
+    most_taken(&ways, &takes.collect())
 }
 
 fn done(
@@ -140,6 +174,9 @@ struct Emitter<'a> {
     obstacles: BTreeMap<usize, Objection>,
     divided: BTreeMap<usize, bool>,
     parts: BTreeMap<usize, (u8, u8)>,
+    lives: BTreeSet<usize>,
+    /// The places that take blocks, by size class.
+    taken: BTreeMap<u8, BTreeSet<usize>>,
     /// The last label given out.
     labels: usize,
 }
@@ -218,7 +255,7 @@ impl Emitter<'_> {
         for step in &done.steps {
             let before = environment.clone();
             let applied = apply(step, place.address, &mut environment, knowledge)?;
-            self.step(step, place, &before, applied, knowledge);
+            self.step(step, place, &before, applied, knowledge)?;
         }
         Ok(())
     }
@@ -229,8 +266,16 @@ impl Emitter<'_> {
         self.lowerer.machine = environment.machine();
     }
 
-    fn step(&mut self, step: &Micro, place: Place, before: &Environment, applied: Applied, knowledge: &Knowledge<'_>) {
+    fn step(
+        &mut self,
+        step: &Micro,
+        place: Place,
+        before: &Environment,
+        applied: Applied,
+        knowledge: &mut Knowledge<'_>,
+    ) -> Result<(), Objection> {
         self.know(before);
+        self.look_at_lives(step, place, before, knowledge);
         self.lowerer.omitted = applied.omitted;
         for (offset, bytes) in &applied.pointers {
             for piece in self.layout.pieces(*offset, *bytes) {
@@ -262,7 +307,9 @@ impl Emitter<'_> {
             Micro::Fence => self.lowerer.act(Action::Fence),
             Micro::StoreFence => self.lowerer.act(Action::StoreFence),
             Micro::Vector(to, from, bytes) => self.vector(*to, *from, *bytes, &applied.spots, place, before, knowledge),
+            Micro::Heap(step) => self.heap(*step, place, knowledge)?,
         }
+        Ok(())
     }
 
     /// Whether a compare-and-exchange may fail for no reason.

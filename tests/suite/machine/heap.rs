@@ -60,12 +60,13 @@ impl Random {
         usize::from(self.below(3) == 0)
     }
 
-    fn thread(&mut self, length: u64) -> Vec<Operation> {
+    fn thread(&mut self, length: u64, is_first: bool) -> Vec<Operation> {
         let index = self.index();
-        let mut operations = match self.below(5) {
+        let mut operations = match if is_first { 0 } else { self.below(6) } {
             0 | 1 => vec![Take, Fill(1 + self.below(3)), Publish(index)],
             2 => vec![Find(index), Read],
-            3 => vec![Catch(index), Free],
+            3 => vec![Find(index), Free],
+            4 => vec![Catch(index), Free],
             _ => vec![Set(index)],
         };
         let mut taken = usize::from(operations[0] == Take);
@@ -370,14 +371,18 @@ fn blocks_come_and_go_as_an_oracle_says() {
     for seed in environment::seeds(10, 1500) {
         let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
         let (count, length) = if random.below(4) == 0 { (3, 4) } else { (2, 6) };
-        let threads: Vec<Vec<Operation>> = (0..count).map(|_| random.thread(length)).collect();
+        let threads: Vec<Vec<Operation>> = (0..count).map(|number| random.thread(length, number == 0)).collect();
         let program = lifted(&threads, folder.path());
         let instance = Instance::of(&program).expect("the copies are fixed");
         let mut outcomes = Vec::new();
         for (model, buffers) in [(Model::Sc, false), (Model::Tso, true)] {
             let expected = interleavings(&threads, buffers);
             let found = final_states(&program, &instance, model, 16, &Limits::none()).expect("all states are found");
-            assert_eq!(of_program(&program, &found, threads.len()), expected, "{seed} {model:?} {threads:?}");
+            let found = of_program(&program, &found, threads.len());
+            assert_eq!(found.fails, expected.fails, "{seed} {model:?} {threads:?}");
+            // Two may free a block at the same time, and neither notice: then one fails in another interleaving.
+            let are_right = if found.fails { found.sums.is_superset(&expected.sums) } else { found == expected };
+            assert!(are_right, "{seed} {model:?} {threads:?}: {found:?}, not {expected:?}");
             outcomes.push(expected);
         }
         let verdict = checked::check(&program, &CheckOptions::default()).expect("it has an answer").verdict;

@@ -172,8 +172,8 @@ pub fn read_with(
     if let Some((_, span)) = hints.first().filter(|_| file.source_order) {
         return Err(wrong(Diagnostic::error("there are hints, of which nothing is said for every compilation", *span)));
     }
-    if file.source_order && !lifted.heap.is_empty() {
-        let message = "roles take memory from the heap, of which nothing is said for every compilation";
+    if (file.source_order || file.orderings) && memory.heap.is_some() {
+        let message = "roles take memory from the heap, and about that the question is one of machine code alone";
         return Err(wrong(Diagnostic::error(message, roles::span(&file.image))));
     }
     if !hints.is_empty() {

@@ -272,8 +272,11 @@ mod tests {
             Listed::at(&source, Span { start, end: start + text[start..].find(end).expect("it ends") })
         };
         let access = Some(SourceAccess::Load(Ordering::Acquire));
-        assert_eq!(at("401a0c", "\n"), Some(Listed { access, is_assumed: false, place: "a.rs:3:4" }));
-        assert_eq!(at("401a10", "\n"), Some(Listed { access: None, is_assumed: false, place: "a.rs:5:1" }));
+        assert_eq!(at("401a0c", "\n"), Some(Listed { access, is_assumed: false, place: "a.rs:3:4", fault: None }));
+        assert_eq!(
+            at("401a10", "\n"),
+            Some(Listed { access: None, is_assumed: false, place: "a.rs:5:1", fault: None })
+        );
         assert_eq!(at("role", "\n"), None);
         assert_eq!(SourceAccess::read("rmw:plain"), None);
         assert_eq!(Heading::of(&SourceText::new("a.pal", text)), None);

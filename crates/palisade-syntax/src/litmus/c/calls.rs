@@ -63,7 +63,7 @@ pub(super) fn word<'s>(ordering: Ordering, span: Span) -> RawExpression<'s> {
 }
 
 /// A load with an ordering.
-pub(super) fn load<'s>(place: Place<'s>, ordering: Ordering, span: Span) -> Typed<'s> {
+pub(super) fn load(place: Place<'_>, ordering: Ordering, span: Span) -> Typed<'_> {
     let (cell, points) = (place.cell(), place.object.further());
     Typed { points, ..Typed::held(update("load", vec![place.raw, word(ordering, span)], span), cell) }
 }

@@ -39,7 +39,7 @@ pub(super) struct Grace {
 }
 
 /// The grace periods of a test, by the tokens of its threads, in order of the text.
-pub(super) fn graces<'t>(threads: &[(u32, Vec<(Token<'t>, Span)>)]) -> Vec<Grace> {
+pub(super) fn graces(threads: &[(u32, Vec<(Token<'_>, Span)>)]) -> Vec<Grace> {
     let mut calls: Vec<(u32, SectionCall, Domain)> = Vec::new();
     for (thread, tokens) in threads {
         for (index, (token, _)) in tokens.iter().enumerate() {

@@ -261,12 +261,12 @@ fn step(state: &State, number: usize, operations: &[Operation], buffers: bool) -
         Publish(index) => after.store(number, Place::Shared(index), pointer(own), buffers),
         Find(index) => {
             let value = state.read(number, Place::Shared(index));
-            after.threads[number].found = (value as usize).checked_sub(1);
+            after.threads[number].found = usize::try_from(value).expect("a few blocks").checked_sub(1);
         }
         Catch(_) | Fence if !is_drained => return Some(Vec::new()),
         Catch(index) => {
             let value = after.memory.insert(Place::Shared(index), 0).unwrap_or(0);
-            after.threads[number].found = (value as usize).checked_sub(1);
+            after.threads[number].found = usize::try_from(value).expect("a few blocks").checked_sub(1);
         }
         Fence => {}
         Read => {

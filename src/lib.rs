@@ -75,7 +75,7 @@
 //!   LNCS 10299; extended version arXiv:1703.04603.
 //! - `[NETYS18]` A. Bouajjani, C. Enea, M. Mukund, R. Roy. *On Verifying TSO Robustness for Event-Driven Asynchronous
 //!   Programs*. NETYS 2018, LNCS 11028.
-//! - `[ASPLOS18]` J. Alglave, L. Maranget, P. E. McKenney, A. Parri, A. Stern. *Frightening Small Children and Disconcerting Grown-ups:
+//! - `[ASPLOS18]` J. Alglave, L. Maranget, P. E. `McKenney`, A. Parri, A. Stern. *Frightening Small Children and Disconcerting Grown-ups:
 //!   Concurrency in the Linux Kernel*. ASPLOS 2018.
 //! - `[LG17]` N. Lipovetzky, H. Geffner. *Best-First Width Search: Exploration and Exploitation in Classical Planning*.
 //!   AAAI 2017.

@@ -29,7 +29,7 @@ pub(super) struct Shown<'a> {
 impl Shown<'_> {
     /// What is wrong with a text, or odd about it.
     pub(super) fn of_reader(&self, found: &[Oddity]) -> Vec<Diagnostic> {
-        let diagnostic = |found: &Oddity| {
+        let shown = |found: &Oddity| {
             let mut message = found.message.clone();
             for line in syntax::expected_sentence(found).iter().chain(&found.help).chain(&found.notes) {
                 message.push('\n');
@@ -39,9 +39,9 @@ impl Shown<'_> {
                 Severity::Error => DiagnosticSeverity::ERROR,
                 Severity::Warning => DiagnosticSeverity::WARNING,
             };
-            self.diagnostic(self.text.range(found.span), severity, None, message)
+            diagnostic(self.text.range(found.span), severity, None, message)
         };
-        found.iter().map(diagnostic).collect()
+        found.iter().map(shown).collect()
     }
 
     /// Why a text is refused, or not read to its end.
@@ -52,11 +52,11 @@ impl Shown<'_> {
                 let range = position
                     .map_or(self.heading, |place| self.text.region(&Region { file: None, start: place, end: place }));
                 let help = help.as_ref().map_or(String::new(), |help| format!("\n{help}"));
-                vec![self.diagnostic(range, DiagnosticSeverity::ERROR, None, format!("{message}{help}"))]
+                vec![diagnostic(range, DiagnosticSeverity::ERROR, None, format!("{message}{help}"))]
             }
             InputError::Stopped { reason, .. } => {
                 let message = format!("not decided: {reason}");
-                vec![self.diagnostic(self.heading, DiagnosticSeverity::INFORMATION, None, message)]
+                vec![diagnostic(self.heading, DiagnosticSeverity::INFORMATION, None, message)]
             }
         }
     }
@@ -79,7 +79,7 @@ impl Shown<'_> {
             (_, Level::Warning) => DiagnosticSeverity::WARNING,
         };
         let range = self.range(finding.place.as_ref());
-        let mut diagnostic = self.diagnostic(range, severity, Some(finding.rule.id), finding.message.clone());
+        let mut shown = diagnostic(range, severity, Some(finding.rule.id), finding.message.clone());
         let mut related: Vec<DiagnosticRelatedInformation> =
             finding.related.iter().map(|(place, words)| self.related(self.range(Some(place)), words.clone())).collect();
         // A step that no instruction takes stands where the one before it does.
@@ -92,8 +92,8 @@ impl Shown<'_> {
         if count > MOST_STEPS {
             related.push(self.related(last, format!("and {} steps more", count - MOST_STEPS)));
         }
-        diagnostic.related_information = (!related.is_empty()).then_some(related);
-        diagnostic
+        shown.related_information = (!related.is_empty()).then_some(related);
+        shown
     }
 
     /// Where a finding stands: about the whole text, or another one, at the heading.
@@ -103,23 +103,6 @@ impl Shown<'_> {
 
     fn related(&self, range: Range, message: String) -> DiagnosticRelatedInformation {
         DiagnosticRelatedInformation { location: Location { uri: self.uri.clone(), range }, message }
-    }
-
-    fn diagnostic(
-        &self,
-        range: Range,
-        severity: DiagnosticSeverity,
-        code: Option<&str>,
-        message: String,
-    ) -> Diagnostic {
-        Diagnostic {
-            range,
-            severity: Some(severity),
-            code: code.map(|code| NumberOrString::String(code.to_owned())),
-            source: Some("palisade".to_owned()),
-            message,
-            ..Diagnostic::default()
-        }
     }
 
     /// The verdict about the whole text, and those about its lines.
@@ -134,5 +117,16 @@ impl Shown<'_> {
             }
         }
         lenses
+    }
+}
+
+fn diagnostic(range: Range, severity: DiagnosticSeverity, code: Option<&str>, message: String) -> Diagnostic {
+    Diagnostic {
+        range,
+        severity: Some(severity),
+        code: code.map(|code| NumberOrString::String(code.to_owned())),
+        source: Some("palisade".to_owned()),
+        message,
+        ..Diagnostic::default()
     }
 }

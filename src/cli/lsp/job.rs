@@ -218,7 +218,7 @@ impl Job {
         }
         let is_of_c11 = self.options.check.model.language() == Some(Axioms::C11);
         if holds && is_of_c11 && !self.is_unwanted() {
-            let arguments = self.options.orderings(file);
+            let arguments = Options::orderings(file);
             if let Ok(outcome) = orderings::answer(&arguments, &quiet, loaded, &self.limits()) {
                 let title = "Weaken orderings as far as the program stays robust against C11".to_owned();
                 self.add_whole(&outcome, title, vec![self.heading], false, &mut fixes);

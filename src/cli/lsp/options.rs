@@ -56,7 +56,7 @@ impl Options {
     }
 
     /// What `palisade orderings` is to look for.
-    pub(super) fn orderings(&self, file: &str) -> OrderingsArguments {
+    pub(super) fn orderings(file: &str) -> OrderingsArguments {
         let mut arguments = parsed::<OrderingsArguments>(&["--diff"]).expect("an option that it has");
         file.clone_into(&mut arguments.file);
         arguments

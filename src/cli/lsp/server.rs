@@ -106,7 +106,7 @@ impl<'c> Server<'c> {
                         }
                         self.answer(request);
                     }
-                    Ok(Message::Notification(notification)) => self.hear(notification),
+                    Ok(Message::Notification(notification)) => self.hear(&notification),
                     // Answers to what was asked of the editor change nothing.
                     Ok(Message::Response(_)) => {}
                     Err(_) => return Ok(Leave::Asked),
@@ -168,26 +168,26 @@ impl<'c> Server<'c> {
         }
     }
 
-    fn hear(&mut self, heard: Notification) {
+    fn hear(&mut self, heard: &Notification) {
         use notification::{DidChangeConfiguration, DidChangeTextDocument, DidCloseTextDocument, DidOpenTextDocument};
         // What cannot be understood has no answer in the protocol.
-        if let Some(opened) = told::<DidOpenTextDocument>(&heard) {
+        if let Some(opened) = told::<DidOpenTextDocument>(heard) {
             self.open(opened.text_document);
-        } else if let Some(changed) = told::<DidChangeTextDocument>(&heard) {
+        } else if let Some(changed) = told::<DidChangeTextDocument>(heard) {
             let uri = changed.text_document.uri;
             if let Some(document) = self.documents.get_mut(&uri) {
                 document.version = changed.text_document.version;
                 document.text = Arc::new(document.text.changed(changed.content_changes));
                 self.verify(&uri);
             }
-        } else if let Some(closed) = told::<DidCloseTextDocument>(&heard) {
+        } else if let Some(closed) = told::<DidCloseTextDocument>(heard) {
             let uri = closed.text_document.uri;
             let notices = self.queue.cancel(&uri);
             self.notify_all(notices);
             if self.documents.remove(&uri).is_some() {
                 self.notify("textDocument/publishDiagnostics", PublishDiagnosticsParams::new(uri, Vec::new(), None));
             }
-        } else if let Some(changed) = told::<DidChangeConfiguration>(&heard) {
+        } else if let Some(changed) = told::<DidChangeConfiguration>(heard) {
             // Some editors say `null`, and mean that something may have changed.
             if let Some(settings) = changed.settings.get("palisade").filter(|settings| settings.is_object()) {
                 let (options, objection) = Options::new(Some(settings));

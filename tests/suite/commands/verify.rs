@@ -98,14 +98,15 @@ fn evidence_of_every_model_is_accepted() {
         let is_asked =
             |path: &&String| threads.is_empty() || is_long_run() || !SLOW.iter().any(|slow| path.ends_with(slow));
         let models = models();
-        let models = sample(models.iter().filter(is_asked).map(String::as_str).collect(), 7);
+        let every = if threads.is_empty() { 7 } else { 15 };
+        let models = sample(models.iter().filter(is_asked).map(String::as_str).collect(), every);
         let check = [&["check"], models.as_slice(), &["--json", "--certificate", "out"], threads].concat();
         let output = palisade(folder.path(), &check);
         let documents = documents::read(&output.stdout);
         let documents = documents.as_array().expect("an array for a folder");
         let answered = documents.iter().filter(|document| document["verdict"].is_string()).count();
         // One owner's values grow where any number of owners run.
-        assert!(answered + 1 >= documents.len() && answered > 5, "{answered} of {}", documents.len());
+        assert!(answered + 1 >= documents.len() && answered > 3, "{answered} of {}", documents.len());
         // A verdict has one file, and each answer about a property of a program that is not robust has one.
         let named = |document: &Value| -> Vec<String> {
             let files = document["certificates"].as_array().map_or(&[][..], Vec::as_slice);

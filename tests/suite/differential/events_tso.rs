@@ -90,19 +90,19 @@ fn few_are_robust(program: &Program) -> Compared {
 
 #[test]
 fn robustness_against_tso_is_what_the_oracle_says() {
-    let amount = Amount { default: 80, long: 10_000 };
+    let amount = Amount { default: 200, long: 10_000 };
     let counts = compare_generated("events, TSO", 22_000_000, amount, generate, compare);
     for class in ["robust, drain", "robust, plain", "not robust, plain"] {
         assert!(of_class(&counts, class) > 10, "{counts:?}");
     }
-    assert!(of_class(&counts, "not robust, drain") > 0, "{counts:?}");
+    assert!(of_class(&counts, "not robust, drain") > 1, "{counts:?}");
     assert_eq!(of_class(&counts, "no meaning"), 0, "{counts:?}");
 }
 
 #[test]
 fn robust_against_tso_for_any_number_of_occurrences() {
-    let amount = Amount { default: 32, long: 5_000 };
+    let amount = Amount { default: 80, long: 5_000 };
     let counts = compare_generated("events, TSO, any number", 23_000_000, amount, generate, compare_any_number);
-    assert!(of_class(&counts, "not robust, smallest instance") > 2, "{counts:?}");
+    assert!(of_class(&counts, "not robust, smallest instance") > 7, "{counts:?}");
     assert!(of_class(&counts, "robust, 1 to 2") + of_class(&counts, "robust, 1 to 3") > 0, "{counts:?}");
 }

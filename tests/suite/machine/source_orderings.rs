@@ -130,12 +130,7 @@ static mut D: u32 = 0;
 fn build(folder: &Path, text: &str) {
     std::fs::write(folder.join("all.rs"), text).expect("it is written");
     let run = |program: &str, words: &[&str]| {
-        let output = Command::new(program)
-            .args(words)
-            .env_remove("RUSTC_BOOTSTRAP")
-            .current_dir(folder)
-            .output()
-            .expect("it starts");
+        let output = Command::new(program).args(words).current_dir(folder).output().expect("it starts");
         assert!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).expect("a text")
     };

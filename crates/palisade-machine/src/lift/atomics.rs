@@ -42,7 +42,8 @@ pub(crate) struct AtomicCall {
 impl Made {
     /// What a function does, by its name.
     pub(crate) fn named(name: &str) -> Option<Self> {
-        let name = name.strip_prefix("core::sync::atomic::")?;
+        // Newer symbols name a type's methods as `<Type>::method`.
+        let name = name.trim_start_matches('<').strip_prefix("core::sync::atomic::")?;
         if name == "fence" {
             return Some(Self::Fence);
         }
@@ -99,4 +100,26 @@ pub(crate) fn calls(
         Some((place.context, AtomicCall { made, ordering: given(success), failure: failure.and_then(given) }))
     };
     places.iter().filter_map(call).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_are_known_however_symbols_are_written() {
+        let made = |name: &str| Made::named(name);
+        assert_eq!(made("core::sync::atomic::atomic_load"), Some(Made::Load));
+        assert_eq!(made("core::sync::atomic::atomic_store::<u32>"), Some(Made::Store));
+        assert_eq!(made("core::sync::atomic::AtomicU32::swap"), Some(Made::Update));
+        assert_eq!(made("<core::sync::atomic::AtomicU32>::fetch_or"), Some(Made::Update));
+        assert_eq!(made("<core::sync::atomic::Atomic<u32>>::swap"), Some(Made::Update));
+        let weak = Some(Made::CompareExchange { is_weak: true });
+        assert_eq!(made("core::sync::atomic::AtomicPtr<T>::compare_exchange_weak"), weak);
+        assert_eq!(made("core::sync::atomic::fence"), Some(Made::Fence));
+        for other in ["core::sync::atomic::compiler_fence", "core::sync::atomic::AtomicU32::fetch_update", "mine::swap"]
+        {
+            assert_eq!(made(other), None, "{other}");
+        }
+    }
 }

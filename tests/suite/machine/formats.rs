@@ -1,7 +1,7 @@
 //! What commands write for other tools – SARIF, JUnit XML – says what they print, fits its form, and its fixes do what they promise.
 
 use crate::documents::{self, sarif};
-use crate::environment::sample;
+use crate::environment::{is_long_run, sample};
 use serde_json::Value;
 use std::ffi::OsStr;
 use std::path::Path;
@@ -36,7 +36,8 @@ fn a_folder_has_the_same_verdicts_in_every_format() {
     let entries = std::fs::read_dir(root().join("models")).expect("the models");
     let mut models: Vec<String> =
         entries.map(|entry| entry.expect("a model").file_name()).filter_map(|name| name.into_string().ok()).collect();
-    models.retain(|name| name.ends_with(".pal"));
+    // Its values take many seconds.
+    models.retain(|name| name.ends_with(".pal") && (is_long_run() || name != "array-queue.pal"));
     models.sort();
     std::fs::create_dir(folder.path().join("models")).expect("a folder");
     for model in sample(models, 7) {

@@ -262,7 +262,8 @@ impl Loaded {
         Err(InputError::file(self.program.source.name.clone(), message).with_help_if(Some(help)))
     }
 
-    /// How many values to admit where the options say so many: as many as the program's own numbers ask for, where these are the default.
+    /// How many values to admit where the options say so many: as many as the program's own numbers
+    /// ask for, where these are the default.
     pub(super) fn values(&self, asked: usize) -> usize {
         admitted_values(&self.program, asked)
     }

@@ -38,9 +38,8 @@ pub(super) struct OrderingsArguments {
     /// Write the text with the weakest orderings into the file, once it has been checked.
     #[arg(long, help_heading = "Output")]
     apply: bool,
-    /// Write the evidence for every claim into this folder, for `palisade verify`, and beside it the text with the
-    /// weakest orderings; with
-    /// `--apply`, the text as it was.
+    /// Write the evidence for every claim into this folder, for `palisade verify`, and beside it
+    /// the text with the weakest orderings; with `--apply`, the text as it was.
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     certificate: Option<PathBuf>,
     /// Distinct values of a register or address admitted in a program without a domain.

@@ -43,8 +43,8 @@ impl WaitsForEver<'_> {
         !program.is_event_driven() && !program.states_orderings() && program.threads.iter().any(is_said)
     }
 
-    /// Whether a program of threads has this question though it does not mean to: it waits for values. Where the answer
-    /// takes long it is left out.
+    /// Whether a program of threads has this question though it does not mean to: it waits for
+    /// values. Where the answer takes long it is left out.
     pub fn is_implied(program: &Program) -> bool {
         let waits = program.says_waits() && !Self::is_meant(program);
         waits && !program.is_event_driven() && !program.states_orderings()

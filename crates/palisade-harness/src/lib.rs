@@ -150,9 +150,9 @@ impl Harness {
         self.remark(&format!("hint {load}"))
     }
 
-    /// Lets roles of a fixed number of copies take memory from the heap and free it: each copy may have so many new
-    /// blocks of each size, 1 to 8, besides those that somebody has freed. Where that bounds what the code does, the
-    /// verdict says so. `cargo test` runs the code as it is.
+    /// Lets roles of a fixed number of copies take memory from the heap and free it: each copy may
+    /// have so many new blocks of each size, 1 to 8, besides those that somebody has freed. Where
+    /// that bounds what the code does, the verdict says so. `cargo test` runs the code as it is.
     ///
     /// # Panics
     ///
@@ -174,16 +174,16 @@ impl Harness {
         self
     }
 
-    /// Gives each copy, of roles that have a fixed number of them, a thread of its own that has run the role once. So
-    /// the copies have data of their own (`thread_local!`), and what is made of it at first use is there. Without this,
-    /// roles that come to such data are refused.
+    /// Gives each copy, of roles that have a fixed number of them, a thread of its own that has run
+    /// the role once. So the copies have data of their own (`thread_local!`), and what is made of
+    /// it at first use is there. Without this, roles that come to such data are refused.
     pub fn warm_threads(mut self) -> Self {
         self.threads = threads::Warming::ByRoles;
         self
     }
 
-    /// The same, where each thread runs this in place of its role: a role that waits for another one does not return
-    /// when it runs alone.
+    /// The same, where each thread runs this in place of its role: a role that waits for another
+    /// one does not return when it runs alone.
     pub fn warm_threads_by<F: Fn() + Send + Sync + 'static>(mut self, first: F) -> Self {
         self.threads = threads::Warming::By(Arc::new(first));
         self

@@ -1,8 +1,8 @@
 //! Writing what is in memory, for Palisade to read.
 //!
-//! The text holds the words of all writable memory that are not 0, the main thread's stack left out, and those of the
-//! program's read-only pages that the loader has changed. So it may hold whatever the test has read: keep it where the
-//! test's other outputs are.
+//! The text holds the words of all writable memory that are not 0, the main thread's stack left
+//! out, and those of the program's read-only pages that the loader has changed. So it may hold
+//! whatever the test has read: keep it where the test's other outputs are.
 
 use super::SharedObject;
 use super::role::Described;

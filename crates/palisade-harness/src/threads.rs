@@ -58,8 +58,8 @@ pub(crate) fn warm(roles: &mut [Role], warming: &Warming) -> Option<Threads> {
     Some(Threads { lines, _gate: held })
 }
 
-/// Starts a thread that runs the role, or what comes in its place, and waits then; the address that its data is counted
-/// from.
+/// Starts a thread that runs the role, or what comes in its place, and waits then; the address that
+/// its data is counted from.
 fn one(role: &mut Role, first: Option<First>, gate: &'static Mutex<()>) -> u64 {
     // What the role owns comes back when it has run.
     let body = std::mem::replace(&mut role.body, Body::Shared(Arc::new(|| ())));
@@ -84,8 +84,8 @@ fn one(role: &mut Role, first: Option<First>, gate: &'static Mutex<()>) -> u64 {
             role.name
         ),
     }
-    // For the C library, a thread is the address of what it knows about it, and the thread's data is counted from
-    // there.
+    // For the C library, a thread is the address of what it knows about it, and the thread's data
+    // is counted from there.
     thread.as_pthread_t()
 }
 

@@ -195,8 +195,8 @@ pub fn read_with(
     Ok(program)
 }
 
-/// The data that threads have of their own, as objects with names. What the C library knows of a thread lies behind its
-/// base.
+/// The data that threads have of their own, as objects with names. What the C library knows of a
+/// thread lies behind its base.
 fn own_data(snapshot: &Snapshot, image: &Image) -> Vec<SharedObject> {
     const OF_THE_LIBRARY: u64 = 2048;
     let threads = snapshot.threads.iter().map(|thread| SharedObject {
@@ -207,7 +207,8 @@ fn own_data(snapshot: &Snapshot, image: &Image) -> Vec<SharedObject> {
     threads.collect()
 }
 
-/// Where roles take the blocks of a size class, if that is one place: by the number of the role and the class.
+/// Where roles take the blocks of a size class, if that is one place: by the number of the role and
+/// the class.
 fn sites(lifted: &Lifted, origins: &Origins) -> BTreeMap<(usize, u8), String> {
     let mut sites = BTreeMap::new();
     for (number, role) in lifted.roles.iter().enumerate() {

@@ -45,8 +45,8 @@ pub(crate) fn roles(file: &RolesFile, memory: &Memory) -> Result<Vec<RoleCode>, 
 /// The most roles that the heap is followed for.
 const MOST_WITH_HEAP: usize = 7;
 
-/// How the roles use the heap, each copy of a fixed number of them a role of its own: it has blocks at addresses of its
-/// own. Nothing where that is not to be followed.
+/// How the roles use the heap, each copy of a fixed number of them a role of its own: it has blocks
+/// at addresses of its own. Nothing where that is not to be followed.
 pub(crate) fn heap(file: &RolesFile, memory: &Memory, roles: &mut Vec<RoleCode>) -> Result<Option<Heap>, Diagnostic> {
     let place = file.heap.as_ref().map_or(Span::default(), span);
     let Some(blocks) = file.heap.as_ref().map(|heap| *heap.get_ref()).or(memory.snapshot.heap) else { return Ok(None) };
@@ -69,8 +69,8 @@ pub(crate) fn heap(file: &RolesFile, memory: &Memory, roles: &mut Vec<RoleCode>)
     Ok(Some(Heap { blocks, roles, sites: BTreeMap::new() }))
 }
 
-/// A role as one of one copy for each of its threads, since each has data at addresses of its own; as it is where none
-/// is known.
+/// A role as one of one copy for each of its threads, since each has data at addresses of its own;
+/// as it is where none is known.
 fn of_threads(role: RoleCode, memory: &Memory) -> Vec<RoleCode> {
     let threads: Vec<_> = memory.snapshot.threads.iter().filter(|thread| thread.role == role.name).collect();
     if threads.is_empty() {

@@ -20,8 +20,8 @@ pub(crate) struct RolesFile {
     /// Whether this image was built without optimisation, and the orderings of its accesses are to be read in its sources.
     #[serde(default)]
     pub(crate) source_order: bool,
-    /// Whether this image was built without optimisation, and the program is to have the orderings of its sources: it then is one of their
-    /// language.
+    /// Whether this image was built without optimisation, and the program is to have the orderings
+    /// of its sources: it then is one of their language.
     #[serde(default)]
     pub(crate) orderings: bool,
     /// Counters that are to be computed in fewer bits.

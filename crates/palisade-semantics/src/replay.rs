@@ -81,8 +81,8 @@ pub fn replay_on(machine: &Machine<'_>, steps: &[Step]) -> Result<Replay, Replay
     Ok(Replay { events, states, trace: builder.finished() })
 }
 
-/// Whether no store waits in a buffer while another step touches memory: then a computation is an interleaving as it
-/// stands. `states` has the initial state and the one after each event.
+/// Whether no store waits in a buffer while another step touches memory: then a computation is an
+/// interleaving as it stands. `states` has the initial state and the one after each event.
 pub fn is_interleaving(program: &Program, events: &[Event], states: &[State]) -> bool {
     states.iter().zip(events).all(|(state, Event { step, .. })| {
         let is_local = |id| program.thread(step.copy.thread).instruction(id).action.is_local();

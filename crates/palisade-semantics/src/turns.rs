@@ -8,10 +8,10 @@
 //! steps, and dead registers change none, each state of a class has the steps of every other one, and they lead to the same class. Which steps suffice
 //! ([`reduction`](super::reduction)) depends on steps and addresses alone, and no address depends on a member.
 //!
-//! Computed addresses are assumed to stay in their regions, or to miss the addresses of classes; who explores watches
-//! that they do ([`Turns::is_broken_by`]). A step that does not, the first one of its computation, can be seen as one
-//! that ends its copy, which commutes with more than the step does. So an exploration of steps that suffice comes to
-//! it.
+//! Computed addresses are assumed to stay in their regions, or to miss the addresses of classes;
+//! who explores watches that they do ([`Turns::is_broken_by`]). A step that does not, the first one
+//! of its computation, can be seen as one that ends its copy, which commutes with more than the
+//! step does. So an exploration of steps that suffice comes to it.
 
 use super::machine::{Machine, State};
 use super::step::{Effect, Event, StepKind};

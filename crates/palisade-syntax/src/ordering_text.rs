@@ -9,8 +9,9 @@ pub(crate) type Replacement = (Range<usize>, String);
 /// What stands before an ordering in C.
 const IN_C: &str = "memory_order_";
 
-/// Lets a stretch of a text say an operation with other orderings than it has: a call gets them as its last operands,
-/// `mfence` and, in a body in braces, a load by its name become calls. Nothing where the text is of another form.
+/// Lets a stretch of a text say an operation with other orderings than it has: a call gets them as
+/// its last operands, `mfence` and, in a body in braces, a load by its name become calls. Nothing
+/// where the text is of another form.
 pub(crate) fn reordered(text: &str, operation: &Operation, is_braced: bool) -> Option<Replacement> {
     if let Some(call) = Call::of(text, operation) {
         let prefix = if call.is_of_c { IN_C } else { "" };

@@ -54,9 +54,9 @@ pub(super) struct BenchArguments {
     strategies: Vec<&'static str>,
     /// Another tool's command line for the same table. `{}` is the net's path; `{spec}`, `{tts}`, `{pnml}`, `{lola}` and
     /// `{net}` are the paths of the net rewritten in that format, `{query}` that of the question that goes with it, and `{property}`
-    /// is the id of the property. Nets whose query has several properties are run for each that is one question; answers in lines
-    /// `FORMULA ID TRUE` are read. The line goes
-    /// to a shell only where it needs one.
+    /// is the id of the property. Nets whose query has several properties are run for each that is
+    /// one question; answers in lines `FORMULA ID TRUE` are read. The line goes to a shell only
+    /// where it needs one.
     #[arg(long, value_name = "COMMAND")]
     against: Vec<String>,
     /// What another tool prints when no target can be covered, where the usual words are not enough.

@@ -12,7 +12,8 @@ use crate::syntax::InputError;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// What is asked about nets: each property that is one question with a truth value, where there are properties.
+/// What is asked about nets: each property that is one question with a truth value, where there are
+/// properties.
 pub(super) fn asked(nets: &[PathBuf]) -> Vec<NetQuestion> {
     let of_net = |net: &PathBuf| {
         let plain = vec![NetQuestion { net: net.clone(), property: None }];

@@ -90,8 +90,8 @@ pub(in crate::cli) fn questions(
     Ok(asks)
 }
 
-/// Whether it is looked for hangs besides: the program waits for values, and no questions are chosen. Only an answer is
-/// told.
+/// Whether it is looked for hangs besides: the program waits for values, and no questions are
+/// chosen. Only an answer is told.
 pub(in crate::cli) fn looks_for_hangs(arguments: &CheckArguments, loaded: &Loaded) -> bool {
     let is_of_machines = arguments.model.language().is_none() && arguments.attacks.is_none();
     arguments.ask.is_empty() && is_of_machines && WaitsForEver::is_implied(&loaded.program)

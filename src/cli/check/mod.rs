@@ -94,7 +94,8 @@ fn check_file(
     })
 }
 
-/// Asks what the options ask about a program, and hands over what there is to tell, with what is to be said loudly of evidence that was rejected.
+/// Asks what the options ask about a program, and hands over what there is to tell, with what is to
+/// be said loudly of evidence that was rejected.
 pub(in crate::cli) fn tell<T>(
     arguments: &CheckArguments,
     asking: &Asking<'_>,
@@ -126,8 +127,8 @@ pub(in crate::cli) fn tell<T>(
             answered.extend(answer(arguments, *ask, first, asking, loaded, observer)?);
         }
     }
-    // Properties that take long wait for the other questions, so that no limit keeps these from their answers. What is
-    // known of counters that grow may take long.
+    // Properties that take long wait for the other questions, so that no limit keeps these from
+    // their answers. What is known of counters that grow may take long.
     let has_answer = |answered: &Answered<'_>| answered.asked().fault().is_none_or(|(fault, _)| fault.is_growth());
     let is_open =
         |(ask, answered): &(Ask, Answered<'_>)| *ask == Ask::Properties && has_answer(answered) && answered.is_open();

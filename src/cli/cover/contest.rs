@@ -113,7 +113,8 @@ impl<'a> Contest<'a> {
         }
     }
 
-    /// Asks all questions: those with a truth value, and for their share of the time those for bounds.
+    /// Asks all questions: those with a truth value, and for their share of the time those for
+    /// bounds.
     fn ask(&mut self, options: &Options) -> AskedNet {
         let bounds: Vec<usize> =
             (0..self.answers.len()).filter(|property| self.answers[*property].bound.is_some()).collect();
@@ -137,8 +138,8 @@ impl<'a> Contest<'a> {
         asked
     }
 
-    /// Asks all questions with a truth value: those of reachability for their share of the time, then those of coverability, and what is
-    /// left as questions of reachability.
+    /// Asks all questions with a truth value: those of reachability for their share of the time,
+    /// then those of coverability, and what is left as questions of reachability.
     fn ask_values(&mut self, options: &Options) -> AskedNet {
         /// How long questions of reachability may keep those of coverability waiting where time is not limited.
         const FIRST: Duration = Duration::from_secs(10);
@@ -228,7 +229,8 @@ impl<'a> Contest<'a> {
         }
     }
 
-    /// Leaves what is known so far, should nobody come to tell the rest: of many answers ten times a second.
+    /// Leaves what is known so far, should nobody come to tell the rest: of many answers ten times
+    /// a second.
     pub(super) fn leave_found(&mut self) {
         const FEW: usize = 100;
         const APART: Duration = Duration::from_millis(100);

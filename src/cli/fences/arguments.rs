@@ -26,8 +26,8 @@ pub(in crate::cli) struct FencesArguments {
     /// test –, that nobody waits for ever (`hangs`), or freedom from triangular races.
     #[arg(long, value_enum, value_name = "WHAT", default_value = "robustness", help_heading = "Question")]
     pub(in crate::cli) ask: Ask,
-    /// The memory model for properties and hangs, `tso` when left out; for robustness `tso`, or a language, against
-    /// which orderings are made stronger as well.
+    /// The memory model for properties and hangs, `tso` when left out; for robustness `tso`, or a
+    /// language, against which orderings are made stronger as well.
     #[arg(long = "model", value_name = "MODEL", value_parser = models_and_languages(), help_heading = "Question")]
     against: Option<Against>,
     /// What to choose: `fences`, or after the paper of Joshi and Kroening the fewest `pairs` of statements that must not be

@@ -22,8 +22,8 @@ use crate::report::remedies as report;
 use crate::syntax::InputError;
 use std::time::Instant;
 
-/// Answers `palisade fences` for a program of events and tasks, or `--ask hangs`: the exit status, and what was found
-/// for `--sarif`.
+/// Answers `palisade fences` for a program of events and tasks, or `--ask hangs`: the exit status,
+/// and what was found for `--sarif`.
 pub(super) fn answer(
     arguments: &FencesArguments,
     shared: &SharedOptions,

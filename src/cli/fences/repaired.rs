@@ -27,7 +27,8 @@ pub(in crate::cli) fn no_text(
     }
 }
 
-/// Writes a repaired text, where there is one that is to be written, in the place of the old one; where it was written.
+/// Writes a repaired text, where there is one that is to be written, in the place of the old one;
+/// where it was written.
 pub(in crate::cli) fn write_back<'a>(
     file: &'a str,
     loaded: &Loaded,

@@ -143,8 +143,8 @@ pub(super) fn refused(error: &FenceError, loaded: &Loaded) -> InputError {
     }
 }
 
-/// What a command comes to whose repair failed: the input is at fault, or the repair's own evidence is rejected, which is
-/// said loudly.
+/// What a command comes to whose repair failed: the input is at fault, or the repair's own evidence
+/// is rejected, which is said loudly.
 pub(in crate::cli) fn rejected(error: &RepairError, file: &str, loaded: &Loaded) -> Result<Outcome, InputError> {
     match error {
         RepairError::Fences(error) => Err(refused(error, loaded)),

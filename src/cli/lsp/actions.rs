@@ -53,7 +53,8 @@ fn workspace_edit(document: &Document, edits: Vec<TextEdit>, versions: bool) -> 
     WorkspaceEdit { document_changes: Some(DocumentChanges::Edits(vec![edit])), ..WorkspaceEdit::default() }
 }
 
-/// The changes that lay the text out afresh; nothing where there are errors in it, or where it is in another language.
+/// The changes that lay the text out afresh; nothing where there are errors in it, or where it is
+/// in another language.
 pub(super) fn formatting(document: &Document) -> Option<Vec<TextEdit>> {
     if document.format != Format::Native {
         return None;

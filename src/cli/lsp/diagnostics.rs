@@ -1,4 +1,5 @@
-//! What was found about a text, as an editor shows it: diagnostics, and a line above what they are about.
+//! What was found about a text, as an editor shows it: diagnostics, and a line above what they are
+//! about.
 
 use super::text::Text;
 use crate::report::account::{self, Level, Told};

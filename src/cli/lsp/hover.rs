@@ -77,7 +77,8 @@ fn at_label(thread: &Thread, name: &str) -> Vec<Span> {
     own.map(|instruction| instruction.span).collect()
 }
 
-/// What is known of a location: its number, what it holds at the start, and who accesses it by its name.
+/// What is known of a location: its number, what it holds at the start, and who accesses it by its
+/// name.
 fn location(program: &Program, own: &AddressName) -> String {
     let mut out = if own.length == 1 {
         format!(", address {}, {} at the start", own.address, program.initial_value(own.address))

@@ -1,4 +1,5 @@
-//! Reading and verifying a text on a thread of its own, which tells the server what it finds as soon as it does.
+//! Reading and verifying a text on a thread of its own, which tells the server what it finds as
+//! soon as it does.
 
 use super::diagnostics::{Lens, Shown};
 use super::options::Options;
@@ -20,7 +21,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
-/// The stack of a thread that verifies: texts may nest deeply, and what is not touched costs nothing.
+/// The stack of a thread that verifies: texts may nest deeply, and what is not touched costs
+/// nothing.
 const STACK_BYTES: usize = 64 << 20;
 
 /// A text that is to be read and verified.
@@ -96,7 +98,8 @@ impl Drop for Ending {
 
 /// What the check of a text leaves for the search for fences.
 struct Verdict {
-    /// The names of the questions whose answer is that something is wrong, each with where it shows.
+    /// The names of the questions whose answer is that something is wrong, each with where it
+    /// shows.
     violated: Vec<(&'static str, Vec<Range>)>,
     /// Whether everything that was asked holds.
     holds: bool,
@@ -188,7 +191,8 @@ impl Job {
         Verdict { violated, holds, diagnostics, lenses }
     }
 
-    /// The fences and orderings with which what is violated holds, and the weaker ones with which what holds goes on to do so.
+    /// The fences and orderings with which what is violated holds, and the weaker ones with which
+    /// what holds goes on to do so.
     fn fixes(
         &self,
         loaded: &Loaded,

@@ -1,7 +1,10 @@
-//! `palisade lsp`: a server for editors, which speaks the Language Server Protocol over standard input and output.
+//! `palisade lsp`: a server for editors, which speaks the Language Server Protocol over standard
+//! input and output.
 //!
-//! The loop of [`server`] owns all texts and answers requests from what it has; [`job`] reads and verifies a text on a thread of its own, with what
-//! `palisade check` and `palisade fences` ask. What an editor shows is a rendering of the same findings that SARIF has, and knows no kinds of questions.
+//! The loop of [`server`] owns all texts and answers requests from what it has; [`job`] reads and
+//! verifies a text on a thread of its own, with what `palisade check` and `palisade fences` ask.
+//! What an editor shows is a rendering of the same findings that SARIF has, and knows no kinds of
+//! questions.
 
 mod actions;
 mod diagnostics;

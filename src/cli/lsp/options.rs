@@ -25,8 +25,8 @@ pub(super) struct Options {
 }
 
 impl Options {
-    /// The options that the editor sends in `initializationOptions`, or under `palisade` in its settings; what cannot be understood is left out, and
-    /// said.
+    /// The options that the editor sends in `initializationOptions`, or under `palisade` in its
+    /// settings; what cannot be understood is left out, and said.
     pub(super) fn new(settings: Option<&Value>) -> (Self, Option<String>) {
         let mut objections = Vec::new();
         let words: Vec<String> = setting(settings, "arguments", &mut objections).unwrap_or_default();
@@ -41,7 +41,8 @@ impl Options {
         (Self { timeout, check, fixes, status }, (!objections.is_empty()).then(|| objections.join("; ")))
     }
 
-    /// What `palisade fences` is to look for, about a question of `palisade check`; nothing where it knows none of the kind.
+    /// What `palisade fences` is to look for, about a question of `palisade check`; nothing where
+    /// it knows none of the kind.
     pub(super) fn fences(&self, ask: &str, file: &str) -> Option<FencesArguments> {
         let model = self.check.model.word();
         let mut words = vec!["--ask", ask];

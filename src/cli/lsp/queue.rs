@@ -1,4 +1,5 @@
-//! Which texts are being verified: few at once, the newest text of each document, progress for those that take long.
+//! Which texts are being verified: few at once, the newest text of each document, progress for
+//! those that take long.
 
 use super::job::{Event, Job};
 use crossbeam_channel::Sender;

@@ -51,7 +51,8 @@ impl Text {
         changed
     }
 
-    /// The byte at a position; one beyond the end of its line is the end of the line, one beyond the text its end.
+    /// The byte at a position; one beyond the end of its line is the end of the line, one beyond
+    /// the text its end.
     pub(super) fn byte(&self, position: Position) -> usize {
         let Some(start) = usize::try_from(position.line).ok().and_then(|line| self.starts.get(line)) else {
             return self.as_str().len();
@@ -94,7 +95,8 @@ impl Text {
         Range { start: self.position(span.start), end: self.position(span.end.max(span.start)) }
     }
 
-    /// A stretch by lines and columns. Of a place alone it is what stands on the line from there on.
+    /// A stretch by lines and columns. Of a place alone it is what stands on the line from there
+    /// on.
     pub(super) fn region(&self, region: &Region) -> Range {
         let byte = |place: crate::program::Position| {
             let line = self.as_str().split_inclusive('\n').take(place.line.saturating_sub(1));

@@ -1,4 +1,5 @@
-//! Loops that count up to a number are answered as they are, and advice does not change the program.
+//! Loops that count up to a number are answered as they are, and advice does not change the
+//! program.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,4 +1,5 @@
-//! What somebody meets who has never used the command: usual names, wrong options, files of another kind.
+//! What somebody meets who has never used the command: usual names, wrong options, files of another
+//! kind.
 
 use std::path::Path;
 use std::process::Command;

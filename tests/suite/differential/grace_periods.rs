@@ -1,4 +1,5 @@
-//! Grace periods of RCU in litmus tests against an oracle that has them as such: it knows who is in a read section, and has no hidden locations.
+//! Grace periods of RCU in litmus tests against an oracle that has them as such: it knows who is in
+//! a read section, and has no hidden locations.
 
 use super::dice::Dice;
 use crate::environment::seeds;

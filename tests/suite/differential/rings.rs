@@ -1,5 +1,6 @@
-//! Programs with rings: counters that number slots, and slots that hold counters. Verdicts up to laps are those value
-//! by value, with few copies those of the oracle, and their evidence is accepted.
+//! Programs with rings: counters that number slots, and slots that hold counters. Verdicts up to
+//! laps are those value by value, with few copies those of the oracle, and their evidence is
+//! accepted.
 
 use super::counters::compare;
 use super::dice::Dice;

@@ -1,5 +1,5 @@
-//! Evidence about orderings: every claim of `orderings` and of `fences --model c11` on random programs has evidence
-//! that `verify` accepts, and corrupted evidence is rejected.
+//! Evidence about orderings: every claim of `orderings` and of `fences --model c11` on random
+//! programs has evidence that `verify` accepts, and corrupted evidence is rejected.
 //!
 //! Of the corruptions of [`corrupted`], a violation cut short may still be one.
 

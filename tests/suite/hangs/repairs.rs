@@ -173,7 +173,8 @@ fn evidence_that_is_tampered_with_is_rejected() {
     }
 }
 
-/// A repaired text must say who may wait for ever as the program does: with other marks anything is free of hangs.
+/// A repaired text must say who may wait for ever as the program does: with other marks anything is
+/// free of hangs.
 #[test]
 fn a_repaired_text_with_other_marks_is_rejected() {
     let read = program(FLAGS);

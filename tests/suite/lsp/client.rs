@@ -1,4 +1,5 @@
-//! An editor as the server sees it: it speaks the protocol with the real process over its standard input and output.
+//! An editor as the server sees it: it speaks the protocol with the real process over its standard
+//! input and output.
 
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
@@ -6,7 +7,8 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
-/// How long to wait for a message before the server counts as dead. Nothing is waited for that does not come.
+/// How long to wait for a message before the server counts as dead. Nothing is waited for that does
+/// not come.
 const PATIENCE: Duration = Duration::from_mins(3);
 
 /// An editor.
@@ -104,8 +106,8 @@ impl Client {
         self.tell("textDocument/didChange", json!({ "textDocument": document, "contentChanges": changes }));
     }
 
-    /// Waits until the server has come so far with a text, and gives the verdict; what it says meanwhile is heard. What it had said before the
-    /// last such stage is behind.
+    /// Waits until the server has come so far with a text, and gives the verdict; what it says
+    /// meanwhile is heard. What it had said before the last such stage is behind.
     pub(super) fn until(&mut self, uri: &str, version: i32, stage: &str) -> Value {
         loop {
             while self.looked < self.heard.len() {

@@ -111,7 +111,8 @@ fn newer_text_wins() {
     let text = model("simple-dekker.pal");
     let mut client = Client::new(json!({ "fixes": false }));
     client.open(uri, "palisade", &text);
-    // Every letter is a text; only the last one is to be answered, however far the others have come.
+    // Every letter is a text; only the last one is to be answered, however far the others have
+    // come.
     let mut version = 1;
     for letter in "mfence; goto look_f;\n  look_f: ".chars().rev() {
         version += 1;

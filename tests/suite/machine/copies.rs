@@ -1,5 +1,5 @@
-//! Functions that copy, fill and compare memory: what the library's do, for every number of bytes that is followed, and
-//! what is read of calls of them.
+//! Functions that copy, fill and compare memory: what the library's do, for every number of bytes
+//! that is followed, and what is read of calls of them.
 
 use super::processor::Runner;
 use palisade::program::{Program, Value};

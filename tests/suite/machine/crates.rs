@@ -61,8 +61,8 @@ const ROWS: [(&str, Expected); 39] = [
     ("sent_before_it_is_written", Robust),
 ];
 
-/// What is wrong with memory in harnesses that take it from the heap: the words for it, with the text of its line, and
-/// whether some interleaving shows it; nothing where all properties hold.
+/// What is wrong with memory in harnesses that take it from the heap: the words for it, with the
+/// text of its line, and whether some interleaving shows it; nothing where all properties hold.
 const FAULTS: [(&str, Option<(&str, &str, bool)>); 10] = [
     ("stack_with_one_consumer", None),
     ("stack_with_two_consumers", Some(("use after free", "let next = unsafe { head.as_ref()? }.next;", true))),
@@ -146,7 +146,8 @@ fn published_crates_are_read_as_they_are() {
     }
 }
 
-/// What is wrong with the memory that roles take from the heap is found at its line, and nothing where nothing is.
+/// What is wrong with the memory that roles take from the heap is found at its line, and nothing
+/// where nothing is.
 #[needs::command("cargo info --quiet spin")]
 #[test]
 fn faults_of_memory_are_found_at_their_lines() {

@@ -1,6 +1,7 @@
-//! Memory from the heap, against an oracle that knows nothing of machine code: threads that take, publish, read and free
-//! blocks at random, compiled from C, have the outcomes and the failures that all interleavings of their operations have,
-//! with and without store buffers. And harnesses of known answers.
+//! Memory from the heap, against an oracle that knows nothing of machine code: threads that take,
+//! publish, read and free blocks at random, compiled from C, have the outcomes and the failures
+//! that all interleavings of their operations have, with and without store buffers. And harnesses
+//! of known answers.
 
 use crate::{checked, environment};
 use palisade::limits::Limits;
@@ -12,7 +13,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
-/// What a thread does next. It has a pointer `p` to the block that it took last, and `q` to one that it found.
+/// What a thread does next. It has a pointer `p` to the block that it took last, and `q` to one
+/// that it found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Operation {
     /// It takes a block.
@@ -301,8 +303,8 @@ fn step(state: &State, number: usize, operations: &[Operation], buffers: bool) -
     Some(vec![after])
 }
 
-/// A block is taken: a new one, one that the thread has kept, or one that is free in memory, for which its own stores have
-/// to be there as well.
+/// A block is taken: a new one, one that the thread has kept, or one that is free in memory, for
+/// which its own stores have to be there as well.
 fn takes(state: &State, after: &State, number: usize, buffers: bool) -> Vec<State> {
     let mut all = Vec::new();
     let thread = &state.threads[number];
@@ -380,7 +382,8 @@ fn blocks_come_and_go_as_an_oracle_says() {
             let found = final_states(&program, &instance, model, 16, &Limits::none()).expect("all states are found");
             let found = of_program(&program, &found, threads.len());
             assert_eq!(found.fails, expected.fails, "{seed} {model:?} {threads:?}");
-            // Two may free a block at the same time, and neither notice: then one fails in another interleaving.
+            // Two may free a block at the same time, and neither notice: then one fails in another
+            // interleaving.
             let are_right = if found.fails { found.sums.is_superset(&expected.sums) } else { found == expected };
             assert!(are_right, "{seed} {model:?} {threads:?}: {found:?}, not {expected:?}");
             outcomes.push(expected);

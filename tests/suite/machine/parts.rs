@@ -1,9 +1,9 @@
-//! Accesses of different sizes to the same bytes, taken in parts: compared with an oracle that knows stores of all
-//! sizes.
+//! Accesses of different sizes to the same bytes, taken in parts: compared with an oracle that
+//! knows stores of all sizes.
 //!
-//! The oracle explores all executions of straight-line programs whose stores reach memory at once, whatever their size,
-//! with loads that find each byte in their own buffer or in memory. If the code as it is read is robust, no such
-//! execution may have a cycle.
+//! The oracle explores all executions of straight-line programs whose stores reach memory at once,
+//! whatever their size, with loads that find each byte in their own buffer or in memory. If the
+//! code as it is read is robust, no such execution may have a cycle.
 
 use crate::environment::seeds;
 use crate::{checked, documents};

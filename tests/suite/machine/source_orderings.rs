@@ -1,8 +1,9 @@
-//! Orderings of the sources, read in a build without optimisation: Rust and the native language say the same.
+//! Orderings of the sources, read in a build without optimisation: Rust and the native language say
+//! the same.
 //!
-//! Random pairs of functions are written twice, as Rust that `rustc` compiles and as programs of the
-//! native language. Whatever compiler, reader of machine code and reader of texts do, both have the
-//! same verdicts against C11.
+//! Random pairs of functions are written twice, as Rust that `rustc` compiles and as programs of
+//! the native language. Whatever compiler, reader of machine code and reader of texts do, both have
+//! the same verdicts against C11.
 
 use crate::checked::check_language;
 use crate::environment::seeds;
@@ -159,7 +160,8 @@ fn lifted(folder: &Path, functions: [&str; 2], copies: &str) -> Program {
     palisade::machine::read(&path).unwrap_or_else(|error| panic!("{functions:?}: {}", error.render(false)))
 }
 
-/// Whether something is awaited that nobody writes: in machine code that is a loop that only passes time.
+/// Whether something is awaited that nobody writes: in machine code that is a loop that only passes
+/// time.
 fn waits_in_vain(rust: &str) -> bool {
     let is_written = |place: &str| {
         ["store(", "swap(", "fetch_add(", "compare_exchange"]
@@ -205,7 +207,8 @@ fn rust_means_what_the_native_language_means() {
             let written = written.unwrap_or_else(|errors| panic!("{errors:?}\n{native}")).program;
             let (code, text) = (lifted(folder.path(), [&format!("a{seed}"), &format!("b{seed}")], copies), &native);
             let (found, expected) = (verdict(&code), verdict(&written));
-            // Where words of the stack are copied together, a loop that waits is not found to do so: its tries are loads.
+            // Where words of the stack are copied together, a loop that waits is not found to do
+            // so: its tries are loads.
             if (found, expected) == (StaleVerdict::NotRobust, StaleVerdict::Robust) && native.contains("await") {
                 missed += 1;
                 continue;

@@ -1,4 +1,5 @@
-//! Upper bounds: how large sums of tokens get, with a run to the bound and a proof that there is no more.
+//! Upper bounds: how large sums of tokens get, with a run to the bound and a proof that there is no
+//! more.
 
 use crate::documents;
 use std::path::Path;
@@ -8,7 +9,8 @@ fn palisade(folder: &Path, arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_palisade")).args(arguments).current_dir(folder).output().expect("it runs")
 }
 
-/// Five tokens go from `a` to `b` in pairs, and one by one to `c`; `d` counts what comes to `b` without end.
+/// Five tokens go from `a` to `b` in pairs, and one by one to `c`; `d` counts what comes to `b`
+/// without end.
 const NET: &str = "PLACE a, b, c, d;
 MARKING a: 5;
 TRANSITION pair CONSUME a: 2; PRODUCE b: 2, d: 1;

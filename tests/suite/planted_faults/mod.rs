@@ -1,14 +1,15 @@
 //! Faults planted in the engine: each is caught by a check of evidence or by a comparison with another way to decide.
 //!
-//! The tables say for each fault ([`faults`]) what text of which file it replaces, and which test is to fail then. By
-//! default it is only checked that all faults still fit the sources. With `PALISADE_PLANTED=1` the sources are copied,
-//! all faults are built into the copy at once, each asleep behind a condition, and the tests are run in it: first with
-//! no fault awake, when they must pass, and then with each one awake, when its own must fail.
-//! (`PALISADE_PLANTED=snapshots` wakes the faults alone that have this word in their names, or one of several with
-//! commas between them.) The faults are only in the engine, in what PSO adds to the step relation, in turns of
-//! counters, and in the table of x86 instructions; what is to catch them, `verify`, the brute-force oracle and the
-//! processor, is left alone. A few are in the checker and the axioms of C11, which the engine and the oracle catch.
-//! `PLANTED_FAULTS.md` records such a run.
+//! The tables say for each fault ([`faults`]) what text of which file it replaces, and which test
+//! is to fail then. By default it is only checked that all faults still fit the sources. With
+//! `PALISADE_PLANTED=1` the sources are copied, all faults are built into the copy at once, each
+//! asleep behind a condition, and the tests are run in it: first with no fault awake, when they
+//! must pass, and then with each one awake, when its own must fail. (`PALISADE_PLANTED=snapshots`
+//! wakes the faults alone that have this word in their names, or one of several with commas between
+//! them.) The faults are only in the engine, in what PSO adds to the step relation, in turns of
+//! counters, and in the table of x86 instructions; what is to catch them, `verify`, the brute-force
+//! oracle and the processor, is left alone. A few are in the checker and the axioms of C11, which
+//! the engine and the oracle catch. `PLANTED_FAULTS.md` records such a run.
 
 mod compilations;
 mod counters;
@@ -107,8 +108,8 @@ fn all_faults_fit_the_sources() {
         .filter(|cell| !matches!(*cell, "fault" | "---"))
         .collect();
     assert_eq!(listed, faults().map(|fault| fault.what).collect::<Vec<_>>());
-    // Faults of the engine, of PSO's step relation, of the table of x86 instructions, and of the axioms and the checker
-    // of C11 only.
+    // Faults of the engine, of PSO's step relation, of the table of x86 instructions, and of the
+    // axioms and the checker of C11 only.
     for file in planted().into_keys() {
         let engine = [
             "crates/palisade-concurrency/src/",

@@ -2,7 +2,8 @@
 
 use super::Fault;
 
-/// All methods on random nets against the enumeration of their markings and `verify`; a test inside the library.
+/// All methods on random nets against the enumeration of their markings and `verify`; a test inside
+/// the library.
 const NETS: &str = "coverability::formulas::tests::all_methods_agree_with_the_enumeration";
 
 /// The same for upper bounds.

@@ -1,6 +1,7 @@
-//! Instructions on registers of 16 bytes against the processor: each is assembled, run by the processor on random
-//! operands, and read from the same file as machine code. So what decodes it and what puts its halves together are
-//! compared as well. By default each form gets 100 states, with `PALISADE_FULL_TESTS=1` 10,000.
+//! Instructions on registers of 16 bytes against the processor: each is assembled, run by the
+//! processor on random operands, and read from the same file as machine code. So what decodes it
+//! and what puts its halves together are compared as well. By default each form gets 100 states,
+//! with `PALISADE_FULL_TESTS=1` 10,000.
 
 use super::states::Random;
 use crate::machine::processor::Runner;

@@ -72,8 +72,9 @@ fn fences_for_them_are_optimal() {
     });
 }
 
-/// Models of which `prove` has no answer for any number of copies: the first has too many configurations, and the
-/// second is for one producer, as the indices of several come ever further apart.
+/// Models of which `prove` has no answer for any number of copies: the first has too many
+/// configurations, and the second is for one producer, as the indices of several come ever further
+/// apart.
 const OPEN: [&str; 2] = ["array-queue", "spsc-ring"];
 
 /// No model is refused because its values grow, whatever is asked. By default two rings are asked.

@@ -1,5 +1,5 @@
-//! Rings in integers: what is proved of them up to laps, for fixed copies with their store buffers and for any number,
-//! and what breaks them.
+//! Rings in integers: what is proved of them up to laps, for fixed copies with their store buffers
+//! and for any number, and what breaks them.
 
 use crate::checked::{check, prove};
 use palisade::evidence::PropertyReason;
@@ -74,8 +74,8 @@ fn vyukovs_queue_is_proved_for_any_number() {
     assert_eq!(checked.verdict, Verdict::Robust);
 }
 
-/// Broken queues are violated by few copies: what is published too early shows in the second slot, whose element does
-/// not begin as its position.
+/// Broken queues are violated by few copies: what is published too early shows in the second slot,
+/// whose element does not begin as its position.
 #[test]
 fn broken_queues_are_violated_by_few_copies() {
     let publish = "  element[pos & 1] = pos;\n  sequence[pos & 1] = pos + 1;";

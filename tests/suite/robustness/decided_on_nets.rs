@@ -59,7 +59,8 @@ fn model(name: &str) -> Program {
     ProgramOptions::default().read(&path).unwrap_or_else(|error| panic!("{}", error.render(false))).program
 }
 
-/// Models whose nets, or whose values, take long with several copies of every thread, and so does `spsc-ring`.
+/// Models whose nets, or whose values, take long with several copies of every thread, and so does
+/// `spsc-ring`.
 const LARGE: [&str; 4] = ["chase-lev", "cilk-the", "mcs-lock", "michael-scott-queue"];
 
 /// Searches and nets in turn report what nets alone report, and show it in no more steps.

@@ -131,7 +131,8 @@ const LARGE: [&str; 8] = [
     "rcu-published",
 ];
 
-/// Models whose counters grow, of which freedom from races, which knows them value by value, has no answer.
+/// Models whose counters grow, of which freedom from races, which knows them value by value, has no
+/// answer.
 const GROWING: [&str; 5] = ["array-queue", "spsc-ring", "vyukov-queue", "vyukov-queue-1", "vyukov-queue-4"];
 
 /// The models, without the largest and those that grow, by name.

@@ -1,9 +1,10 @@
 //! Upper bounds: how large a weighted sum of tokens gets.
 //!
-//! A bound has two sides, each a question of reachability: some marking has so much, and none has more. For each sum a
-//! chain of thresholds is asked together with those of the others, from the number that is known to be reached to the one that the
-//! state equation allows, in steps that double. A threshold that is reached implies those below it, and one
-//! that is not those above. When a chain is answered and a gap is left, new thresholds divide the gap.
+//! A bound has two sides, each a question of reachability: some marking has so much, and none has
+//! more. For each sum a chain of thresholds is asked together with those of the others, from the
+//! number that is known to be reached to the one that the state equation allows, in steps that
+//! double. A threshold that is reached implies those below it, and one that is not those above.
+//! When a chain is answered and a gap is left, new thresholds divide the gap.
 
 use super::observers::Observers;
 use super::{Machine, ReachAnswer, ReachOutcome, Search, Share};
@@ -60,7 +61,8 @@ impl BoundAnswer {
     }
 }
 
-/// Answers how large sums get. Each answer is handed over as soon as it is there, with the number of its sum.
+/// Answers how large sums get. Each answer is handed over as soon as it is there, with the number
+/// of its sum.
 pub fn bound_all(net: &Net, sums: &[UpperBound], options: &Options, mut found: impl FnMut(usize, BoundAnswer)) {
     let begin = Instant::now();
     let mut known: Vec<Option<BoundAnswer>> = sums.iter().map(|sum| Some(initially(net, sum))).collect();
@@ -137,7 +139,8 @@ fn most(sum: &UpperBound, observers: &mut Observers<'_>, share: Share, options: 
     Some(-low)
 }
 
-/// The thresholds to ask about: above what is reached in steps that double, then the last that may be reached and the first that may not.
+/// The thresholds to ask about: above what is reached in steps that double, then the last that may
+/// be reached and the first that may not.
 fn thresholds(answer: &BoundAnswer, most: Option<&BigInt>) -> Vec<BigInt> {
     let Some(Side { tokens: least, .. }) = &answer.reached else { return Vec::new() };
     let excluded = answer.excluded.as_ref().map(|side| &side.tokens - 1);

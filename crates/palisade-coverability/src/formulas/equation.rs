@@ -422,7 +422,8 @@ impl Machine {
         after
     }
 
-    /// How often transitions fire in a shortest solution of the state equation from a marking to one that satisfies these inequalities.
+    /// How often transitions fire in a shortest solution of the state equation from a marking to
+    /// one that satisfies these inequalities.
     pub(super) fn lead(
         &self,
         marking: &[u32],

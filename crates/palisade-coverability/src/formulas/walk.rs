@@ -1,8 +1,9 @@
 //! Walks: many steps at random, or towards a condition, with all conditions watched on the way.
 //!
 //! Half of the walks take any step. The others draw a few transitions that can fire and take the one that leaves least
-//! missing in a condition, or follow how often the state equation says that transitions fire; where none of these can fire, a
-//! solution is sought anew from there, after the distance of [FastForward, TACAS 2021].
+//! missing in a condition, or follow how often the state equation says that transitions fire; where
+//! none of these can fire, a solution is sought anew from there, after the distance of
+//! [FastForward, TACAS 2021].
 
 use super::equation::Lead;
 use super::machine::{Goal, Machine};
@@ -310,7 +311,8 @@ impl<'m> Walker<'m> {
 #[derive(Clone, Copy, Debug)]
 enum Order {
     Any,
-    /// One that is to fire most often. What is to fire once, and may end what others need, comes late.
+    /// One that is to fire most often. What is to fire once, and may end what others need, comes
+    /// late.
     Most,
     /// Any, in proportion to how often it is to fire.
     Weighted,
@@ -346,7 +348,8 @@ impl<'l> Led<'l> {
         transition
     }
 
-    /// Seeks a solution from where the walk is; how many steps are worth their time then. Nothing where there is none.
+    /// Seeks a solution from where the walk is; how many steps are worth their time then. Nothing
+    /// where there is none.
     fn seek(&mut self, machine: &Machine, marking: &[u32], context: &Context) -> Result<Option<usize>, StopReason> {
         self.seeks = false;
         self.solutions += 1;

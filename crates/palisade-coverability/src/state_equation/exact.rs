@@ -15,8 +15,9 @@ const LARGEST_COMMON: i64 = 1 << 40;
 /// Weights by place and multipliers, as integers.
 pub(in super::super) type Integers = (Vec<(u32, BigInt)>, Vec<BigInt>);
 
-/// Weights and multipliers as integers, at several scales: a solution may be scaled, and at a scale at which one of its numbers is 1 the
-/// others are often simple fractions. Which of them is one is checked exactly.
+/// Weights and multipliers as integers, at several scales: a solution may be scaled, and at a scale
+/// at which one of its numbers is 1 the others are often simple fractions. Which of them is one is
+/// checked exactly.
 pub(in super::super) fn integers(weights: &[(u32, f64)], multipliers: &[f64]) -> impl Iterator<Item = Integers> {
     let largest = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::max);
     let of_multipliers = largest(&mut multipliers.iter().copied());

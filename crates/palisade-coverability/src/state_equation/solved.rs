@@ -22,7 +22,8 @@ pub(in super::super) struct Solved {
 }
 
 impl Solved {
-    /// The least cost at which `demand` comes to at least its largest coefficient and each of `rows` to at most 0; nothing where they exclude each other.
+    /// The least cost at which `demand` comes to at least its largest coefficient and each of
+    /// `rows` to at most 0; nothing where they exclude each other.
     pub(in super::super) fn new(
         costs: impl Iterator<Item = f64>,
         demand: Row,
@@ -97,8 +98,8 @@ impl Solved {
     }
 }
 
-/// The demand over its largest coefficient: a solution is about as large as 1 then, whatever the numbers of tokens, and solvers and
-/// conversions to fractions are exact for such numbers.
+/// The demand over its largest coefficient: a solution is about as large as 1 then, whatever the
+/// numbers of tokens, and solvers and conversions to fractions are exact for such numbers.
 fn scaled(mut demand: Row) -> Row {
     let largest = demand.iter().map(|(_, coefficient)| *coefficient).fold(0.0, f64::max);
     if largest > 1.0 {

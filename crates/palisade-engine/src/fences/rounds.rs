@@ -110,8 +110,8 @@ pub(super) fn round<G: Guesses>(
     };
     let mut row = guesses.row(&changed, &violation);
     debug_assert!(row.is_disjoint(set), "the measures taken do not stop the violation");
-    // The violation with all measures but these may need fewer of them absent, and then it is not yet one with all but
-    // the fewer.
+    // The violation with all measures but these may need fewer of them absent, and then it is not
+    // yet one with all but the fewer.
     let violation = loop {
         let most = guesses.with_all_but(&row);
         let violation = match guesses.ask(&most)? {

@@ -1,10 +1,11 @@
 //! The cheapest fences with which nobody waits for ever.
 //!
-//! Fences take computations away and change nobody's waiting, as all buffers of a stuck state are empty. So a program
-//! with more fences has no other stuck states than one with fewer, and sets are found in rounds of guess and check.
-//! What could stop a computation to a stuck state are the fences that it [needs absent](crate::properties::placement).
-//! An exchange in place of a store is not on offer: an exchange of equal values is nothing, so that copies may wait
-//! that store for ever.
+//! Fences take computations away and change nobody's waiting, as all buffers of a stuck state are
+//! empty. So a program with more fences has no other stuck states than one with fewer, and sets are
+//! found in rounds of guess and check. What could stop a computation to a stuck state are the
+//! fences that it [needs absent](crate::properties::placement). An exchange in place of a store is
+//! not on offer: an exchange of equal values is nothing, so that copies may wait that store for
+//! ever.
 
 use super::{HangOptions, Verdict, Why, hangs};
 use crate::fences::repair::remedy::{Goal, remedied};
@@ -20,8 +21,8 @@ use palisade_model::program::{Program, Sites};
 use palisade_semantics::Machine;
 use std::collections::BTreeSet;
 
-/// Finds the cheapest fences with which a program has no stuck state, puts them in its text, and has evidence for every
-/// claim checked.
+/// Finds the cheapest fences with which a program has no stuck state, puts them in its text, and
+/// has evidence for every claim checked.
 ///
 /// # Errors
 ///

@@ -86,8 +86,8 @@ pub fn search<'p>(
     explore(if is_lagging { system.lagging(known.bounds) } else { system }, goal, budget)
 }
 
-/// Explores a program with fixed copies up to turns of its counters; nothing where it has none. What is reached is
-/// reached by some configuration that turns into the one found.
+/// Explores a program with fixed copies up to turns of its counters; nothing where it has none.
+/// What is reached is reached by some configuration that turns into the one found.
 pub fn search_up_to_turns<'p>(
     program: &'p Program,
     goal: &Goal<'_>,

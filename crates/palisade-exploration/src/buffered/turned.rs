@@ -1,9 +1,10 @@
 //! Configurations with store buffers up to turns of counters.
 //!
-//! Turns of counters ([`Counters`]) commute with what buffers do: a store that waits for an address of a class is
-//! turned with it, which stores are silent depends on equal values of one class, and which are overtaken on labels
-//! alone. So an exploration keeps one configuration for all that turn into each other (THEORY.md, "Shift symmetry"). An
-//! `ensure` among its targets counts as a condition.
+//! Turns of counters ([`Counters`]) commute with what buffers do: a store that waits for an address
+//! of a class is turned with it, which stores are silent depends on equal values of one class, and
+//! which are overtaken on labels alone. So an exploration keeps one configuration for all that turn
+//! into each other (THEORY.md, "Shift symmetry"). An `ensure` among its targets counts as a
+//! condition.
 
 use super::buffer::Order;
 use super::goal::Goal;
@@ -18,8 +19,8 @@ use palisade_model::program::{Action, Counters, InstructionId, Program, Value};
 /// A turn that is none.
 const NO_TURN: u32 = 0;
 
-/// The classes of a program up to whose turns an exploration for a goal may be; nothing where there are none, and where
-/// final states or snapshots are looked at.
+/// The classes of a program up to whose turns an exploration for a goal may be; nothing where there
+/// are none, and where final states or snapshots are looked at.
 pub(super) fn counting(program: &Program, goal: &Goal<'_>, order: Order) -> Option<Counting> {
     let is_of_buffers = matches!(order, Order::Sc | Order::Tso | Order::Pso);
     if goal.final_states().is_some() || !is_of_buffers || program.is_parameterized() {

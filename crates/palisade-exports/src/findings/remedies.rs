@@ -1,5 +1,5 @@
-//! The findings of `palisade fences` where remedies are sought round by round: for robustness of events and tasks, and
-//! against hangs.
+//! The findings of `palisade fences` where remedies are sought round by round: for robustness of
+//! events and tasks, and against hangs.
 
 use super::fences::{ROBUST, taking};
 use super::told::{flow, scene_flow};

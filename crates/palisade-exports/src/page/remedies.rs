@@ -1,5 +1,5 @@
-//! The page of `palisade fences` where remedies are sought round by round: for robustness of events and tasks, and
-//! against hangs.
+//! The page of `palisade fences` where remedies are sought round by round: for robustness of events
+//! and tasks, and against hangs.
 
 use super::body::{evidence, warnings};
 use super::fences::{diff, marked, place};

@@ -1,8 +1,9 @@
 //! An execution graph as a litmus test in C, for herd7 with `rc11.cat`.
 //!
-//! A copy becomes a function that makes its events in order, without branches. The k-th write of an address writes k,
-//! so that a read of k reads from it, and the final value is that of the last write. The condition has all values read
-//! and all final ones: the language admits them, as the graph has them.
+//! A copy becomes a function that makes its events in order, without branches. The k-th write of an
+//! address writes k, so that a read of k reads from it, and the final value is that of the last
+//! write. The condition has all values read and all final ones: the language admits them, as the
+//! graph has them.
 
 use palisade_engine::robustness::GraphViolation;
 use palisade_evidence::StaleClaim;

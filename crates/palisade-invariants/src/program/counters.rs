@@ -102,8 +102,8 @@ impl Counters {
         self.members.get(&Variable::Cell(address)).map(|(class, _)| *class)
     }
 
-    /// Whether an instruction that accesses an address keeps to what is known of it: to the slots of its counter, or to
-    /// what is no counter's.
+    /// Whether an instruction that accesses an address keeps to what is known of it: to the slots
+    /// of its counter, or to what is no counter's.
     pub(super) fn keeps_to(&self, thread: ThreadId, instruction: InstructionId, address: Value) -> bool {
         self.members.get(&Variable::Cell(address)) == self.accesses.get(&(thread, instruction))
     }
@@ -262,8 +262,8 @@ impl<'p> Equations<'p> {
         }
     }
 
-    /// What an instruction stores or compares with memory shifts with the address. What goes nobody knows where does
-    /// not shift.
+    /// What an instruction stores or compares with memory shifts with the address. What goes nobody
+    /// knows where does not shift.
     fn stores(&mut self, site: Site, value: &Expression) {
         let kind = self.kind(site, value);
         if site.loaded.is_none() {

@@ -250,8 +250,8 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// The address that an instruction accesses. A computed one must not be a counter's of which the equations do not
-    /// know: what shifts with it would be seen.
+    /// The address that an instruction accesses. A computed one must not be a counter's of which
+    /// the equations do not know: what shifts with it would be seen.
     pub(super) fn address(
         &self,
         thread: ThreadId,

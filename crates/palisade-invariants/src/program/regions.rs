@@ -1,8 +1,8 @@
 //! Where accesses with computed addresses go, as far as their expressions say: slots of rings, which hold counters.
 //!
-//! The checker joins regions that overlap and takes each of them for one variable, named by its least address. Steps
-//! are held to it ([`Model::address`](super::model::Model::address)): an access of which a region is known has to stay
-//! in it while its variable is a counter's.
+//! The checker joins regions that overlap and takes each of them for one variable, named by its
+//! least address. Steps are held to it ([`Model::address`](super::model::Model::address)): an
+//! access of which a region is known has to stay in it while its variable is a counter's.
 
 use palisade_model::program::{BinaryOperator as Op, Expression, InstructionId, Program, ThreadId, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -89,8 +89,8 @@ fn region(program: &Program, address: &Expression) -> Option<BTreeSet<Value>> {
     region.filter(|region| !region.is_empty())
 }
 
-/// All numbers that an expression can give whatever registers hold; nothing where these are many, or all that registers
-/// hold.
+/// All numbers that an expression can give whatever registers hold; nothing where these are many,
+/// or all that registers hold.
 fn possible(expression: &Expression) -> Option<BTreeSet<i128>> {
     if expression.is_constant() {
         let value = expression.evaluate_address(&[]).ok()?;

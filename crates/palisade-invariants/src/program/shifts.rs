@@ -101,8 +101,8 @@ impl Shifts {
         Counters::of(program, live).map(Self)
     }
 
-    /// By how much the normal form of a configuration in which memory has these values is shifted; nothing where it is
-    /// in normal form.
+    /// By how much the normal form of a configuration in which memory has these values is shifted;
+    /// nothing where it is in normal form.
     pub(crate) fn to_form(&self, program: &Program, value_at: impl Fn(Value) -> Value) -> Option<Vec<i128>> {
         Some(self.0.shifts(program, value_at)).filter(|by| by.iter().any(|by| *by != 0))
     }

@@ -146,8 +146,8 @@ impl<'a> Threads<'a> {
         Ok(())
     }
 
-    /// From here on configurations count up to shifts of counters, with which violations of targets commute as well;
-    /// whether there are any.
+    /// From here on configurations count up to shifts of counters, with which violations of targets
+    /// commute as well; whether there are any.
     pub(super) fn count(&mut self) -> bool {
         let mut seen = self.program.clone();
         for target in self.goal.targets {

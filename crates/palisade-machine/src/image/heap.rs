@@ -1,7 +1,8 @@
 //! Where roles have the blocks that they take from the heap.
 //!
-//! Addresses are invented: no process has memory there. Blocks of one size class, a power of two, lie side by side,
-//! each copy's own first blocks together. Whether a block is in use is a word of its own, its *life*.
+//! Addresses are invented: no process has memory there. Blocks of one size class, a power of two,
+//! lie side by side, each copy's own first blocks together. Whether a block is in use is a word of
+//! its own, its *life*.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +22,8 @@ pub(crate) struct Heap {
     pub(crate) blocks: u8,
     /// The roles, in their order.
     pub(crate) roles: Vec<HeapRole>,
-    /// Where roles take the blocks of a size class, if that is one place: by the number of the role and the class.
+    /// Where roles take the blocks of a size class, if that is one place: by the number of the role
+    /// and the class.
     pub(crate) sites: BTreeMap<(usize, u8), String>,
 }
 
@@ -116,8 +118,8 @@ impl Heap {
         (block.index % Self::MOST_BLOCKS < self.blocks).then_some(role)
     }
 
-    /// The block that an address lies in, and how far: `pusher.block0(stack.rs:23)` is the first that `pusher` takes
-    /// there.
+    /// The block that an address lies in, and how far: `pusher.block0(stack.rs:23)` is the first
+    /// that `pusher` takes there.
     pub(crate) fn name(&self, address: u64) -> Option<(String, u64)> {
         let block = Block::at(address)?;
         let role = self.role_of(block)?;

@@ -55,7 +55,8 @@ impl Memory {
         self.fields.name(address).or_else(|| self.object(address)).or_else(|| self.block(address))
     }
 
-    /// The block of the heap that an address lies in and how far; that a block is in use is its `life`.
+    /// The block of the heap that an address lies in and how far; that a block is in use is its
+    /// `life`.
     fn block(&self, address: u64) -> Option<(String, u64)> {
         let heap = self.heap.as_ref()?;
         let Some(base) = Heap::of_life(address) else { return heap.name(address) };

@@ -1,8 +1,9 @@
 //! The snapshot: what a harness wrote of its memory once its objects were built.
 //!
 //! A text of lines: `palisade-snapshot 1`, `base HEX`, `role NAME FUNCTION COPIES MODE ARGUMENT…`, `object NAME ADDRESS
-//! SIZE`, `thread ROLE COPY BASE`, `narrow BITS CELL…`, `accept STORE LOAD`, `hint PLACE`, `heap BLOCKS`, `memory START LENGTH`
-//! followed by `OFFSET WORD…` lines of 8-byte words in hexadecimal; words that are not listed are 0.
+//! SIZE`, `thread ROLE COPY BASE`, `narrow BITS CELL…`, `accept STORE LOAD`, `hint PLACE`, `heap
+//! BLOCKS`, `memory START LENGTH` followed by `OFFSET WORD…` lines of 8-byte words in hexadecimal;
+//! words that are not listed are 0.
 
 use std::collections::BTreeMap;
 
@@ -69,7 +70,8 @@ pub(crate) struct Snapshot {
     pub(crate) accept: Vec<[String; 2]>,
     /// Places of loads that may find any value.
     pub(crate) hints: Vec<String>,
-    /// How many blocks of each size a copy of a role may take from the heap; nothing where that is not to be followed.
+    /// How many blocks of each size a copy of a role may take from the heap; nothing where that is
+    /// not to be followed.
     pub(crate) heap: Option<u8>,
     /// The stretches that were written, start to length.
     stretches: BTreeMap<u64, u64>,

@@ -1,8 +1,8 @@
-//! Functions of Rust's library through which a build without optimisation makes its atomic accesses: what each does, and the
-//! orderings that it is called with.
+//! Functions of Rust's library through which a build without optimisation makes its atomic
+//! accesses: what each does, and the orderings that it is called with.
 //!
-//! The library's methods hand their orderings on as numbers, which are constants wherever the source
-//! names them. So nothing rests on the text of a source here.
+//! The library's methods hand their orderings on as numbers, which are constants wherever the
+//! source names them. So nothing rests on the text of a source here.
 
 use super::contexts::{ContextId, Contexts, Place};
 use super::environment::{ARGUMENTS, Environment};
@@ -47,7 +47,8 @@ impl Made {
         if name == "fence" {
             return Some(Self::Fence);
         }
-        // A method of a type of atomics, or the function behind it, which the compiler may have put into the method.
+        // A method of a type of atomics, or the function behind it, which the compiler may have put
+        // into the method.
         let method = match name.strip_prefix("atomic_") {
             Some(function) => function.split("::<").next()?,
             None => name.strip_prefix("Atomic")?.rsplit("::").next()?,

@@ -1,15 +1,16 @@
 //! Loads that wait: a loop that does nothing but load one value again until a condition holds.
 //!
-//! From the load there are local steps alone to one branch. One side of it comes back to the load by local steps, and all
-//! registers that are live there hold what they held. So a try that fails leaves nothing behind, and the language says of
-//! the loop what it says of `await`.
+//! From the load there are local steps alone to one branch. One side of it comes back to the load
+//! by local steps, and all registers that are live there hold what they held. So a try that fails
+//! leaves nothing behind, and the language says of the loop what it says of `await`.
 
 use super::loops::{LONGEST, Search, Values, applied, assign};
 use palisade_model::program::{Action, Expression, InstructionId, LabelId, Liveness, RegisterId, Thread};
 use palisade_syntax::x86::fold::rebuilt;
 use std::collections::BTreeMap;
 
-/// What loads wait for: conditions over the registers before each, with [`Expression::Old`] for the value that it loads.
+/// What loads wait for: conditions over the registers before each, with [`Expression::Old`] for the
+/// value that it loads.
 pub(crate) fn conditions(thread: &Thread) -> BTreeMap<InstructionId, Expression> {
     let (by_label, liveness) = (thread.instructions_by_label(), Liveness::of(thread));
     let guess = RegisterId::from_index(thread.registers.len());

@@ -1,7 +1,8 @@
 //! Functions that copy, fill and compare memory: what they do to so many bytes.
 //!
-//! They are not followed: which one a program has differs from processor to processor. All bytes are read before one is
-//! written, so that what overlaps needs no care; words of shared memory are accessed in any order, a few at most.
+//! They are not followed: which one a program has differs from processor to processor. All bytes
+//! are read before one is written, so that what overlaps needs no care; words of shared memory are
+//! accessed in any order, a few at most.
 
 use super::decode::MemoryOperand;
 use palisade_model::program::{BinaryOperator as Op, Expression, Value};

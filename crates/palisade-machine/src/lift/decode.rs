@@ -78,8 +78,8 @@ pub(crate) enum Kind {
     Trap,
     /// Copies up to 16 bytes: destination, source, bytes.
     VectorMove(VectorPlace, VectorPlace, u8),
-    /// An instruction of the table on registers of 16 bytes; with an operand in memory, that is read into the scratch
-    /// register first.
+    /// An instruction of the table on registers of 16 bytes; with an operand in memory, that is
+    /// read into the scratch register first.
     Lanes(VectorForm, Option<MemoryOperand>),
     /// The signs of lanes of so many bits are put into a general-purpose register.
     LaneSigns(MachineRegister, u8, u8),

@@ -105,7 +105,8 @@ pub(crate) struct Explored {
     pub(crate) obstacles: BTreeMap<Place, (String, Objection)>,
     /// The chains of calls.
     pub(crate) contexts: Contexts,
-    /// Those of them that end in a function that makes an atomic access, where the language is asked about.
+    /// Those of them that end in a function that makes an atomic access, where the language is
+    /// asked about.
     pub(crate) atomics: BTreeMap<ContextId, AtomicCall>,
 }
 

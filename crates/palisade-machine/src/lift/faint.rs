@@ -1,8 +1,9 @@
-//! Assignments that come to nothing: to registers that matter only for themselves and for others like them.
+//! Assignments that come to nothing: to registers that matter only for themselves and for others
+//! like them.
 //!
-//! Code without optimisation copies bytes of its stack frame around. Some of what it keeps so is read
-//! again only to be written back. A register is *needed* where an access, an address, a branch or an
-//! assignment to a needed register reads it later; all other assignments are left out.
+//! Code without optimisation copies bytes of its stack frame around. Some of what it keeps so is
+//! read again only to be written back. A register is *needed* where an access, an address, a branch
+//! or an assignment to a needed register reads it later; all other assignments are left out.
 
 use palisade_model::program::{Action, Expression, LabelId, RegisterId, Thread};
 use std::collections::BTreeSet;

@@ -1,16 +1,18 @@
 //! Memory that roles take from the heap and give back: what is known of it, and what a call does.
 //!
-//! The allocator is not followed. By contract it gives a block to another thread under a lock, and leaves blocks in use
-//! alone. So a call that takes memory returns one of three kinds of block, whichever:
+//! The allocator is not followed. By contract it gives a block to another thread under a lock, and
+//! leaves blocks in use alone. So a call that takes memory returns one of three kinds of block,
+//! whichever:
 //!
 //! - A new one, of which each copy has a few of its own. That drains no store buffer: `Box::new` is no fence.
 //! - One that the same copy has freed and kept, as caches of threads do. That drains nothing either.
 //! - One that somebody has freed for others. What he stored before is in memory by then, since his stores are in order;
 //!   and whoever takes it holds the allocator's lock, so that his own stores are in memory as well.
 //!
-//! A call that frees a block says so in its *life*, by stores that wait in the buffer behind older ones; it writes poison
-//! over it if somebody may get it again. Whoever accesses a block looks at its life first: a block that is not in use is a
-//! failure there. Reading memory that nothing has written finds poison, with which nothing may be computed (`poison`).
+//! A call that frees a block says so in its *life*, by stores that wait in the buffer behind older
+//! ones; it writes poison over it if somebody may get it again. Whoever accesses a block looks at
+//! its life first: a block that is not in use is a failure there. Reading memory that nothing has
+//! written finds poison, with which nothing may be computed (`poison`).
 
 use super::RoleCode;
 use super::abstraction::Abstract;
@@ -33,7 +35,8 @@ pub(crate) enum HeapFunction {
     Take { bytes: usize, alignment: Option<usize>, is_zero: bool },
     /// It takes so many elements of so many bytes, all 0.
     TakeMany,
-    /// It gives back what its first argument points to: the number of bytes and the alignment where it is told.
+    /// It gives back what its first argument points to: the number of bytes and the alignment where
+    /// it is told.
     Give { bytes: Option<usize>, alignment: Option<usize> },
     /// It changes the size of a block.
     Resize,
@@ -158,7 +161,8 @@ pub(crate) struct HeapUse {
     takes: BTreeMap<usize, BTreeSet<u8>>,
     /// The calls by which roles give back, by the addresses of the instructions.
     gives: BTreeMap<usize, BTreeSet<u64>>,
-    /// The blocks from before the roles began that they may free: where they begin to their bytes and size classes.
+    /// The blocks from before the roles began that they may free: where they begin to their bytes
+    /// and size classes.
     freed: BTreeMap<u64, (u64, u8)>,
 }
 
@@ -244,15 +248,16 @@ impl Knowledge<'_> {
         self.heap.takes.values().any(|classes| classes.contains(&class))
     }
 
-    /// Who may get a block of a class that the role which is being looked at has freed: the same copy, others.
+    /// Who may get a block of a class that the role which is being looked at has freed: the same
+    /// copy, others.
     pub(crate) fn takers(&self, class: u8) -> (bool, bool) {
         let mut takers = self.heap.takes.iter().filter(|(_, classes)| classes.contains(&class)).map(|(role, _)| *role);
         let own = self.heap.role;
         (takers.clone().any(|role| role == own), takers.any(|role| role != own))
     }
 
-    /// All blocks of a class that some role may free, in order; those that the role which is being looked at may free;
-    /// those that others may.
+    /// All blocks of a class that some role may free, in order; those that the role which is being
+    /// looked at may free; those that others may.
     pub(crate) fn given(&self, class: u8) -> [BTreeSet<u64>; 3] {
         let mut given: [BTreeSet<u64>; 3] = Default::default();
         for (role, instructions) in &self.heap.gives {
@@ -283,7 +288,8 @@ pub(crate) struct Taken {
     pub(crate) places: BTreeSet<usize>,
 }
 
-/// How many blocks of each class control takes at most on its way from a place; nothing for any number.
+/// How many blocks of each class control takes at most on its way from a place; nothing for any
+/// number.
 pub(crate) fn most_taken(
     ways: &BTreeMap<Place, Vec<Place>>,
     takes: &BTreeMap<Place, BTreeSet<u8>>,

@@ -4,10 +4,10 @@
 //! first nothing is written. Whenever a store turns up that contradicts what was read as a constant, that knowledge is
 //! stale, and all roles are gone through again.
 //!
-//! Stores of different sizes to the same bytes divide them: a cell ends wherever such a store ends, and an access to
-//! several cells is one to each of them, in any order (`stretches`). If the roles are robust so divided, they are as
-//! they are: a cycle comes into an access at one cell and leaves it at one, and some order of the parts has the first
-//! before the second.
+//! Stores of different sizes to the same bytes divide them: a cell ends wherever such a store ends,
+//! and an access to several cells is one to each of them, in any order (`stretches`). If the roles
+//! are robust so divided, they are as they are: a cycle comes into an access at one cell and leaves
+//! it at one, and some order of the parts has the first before the second.
 
 use super::heap::HeapUse;
 use super::refusal::Objection;
@@ -58,8 +58,8 @@ pub(crate) struct Computed {
     pub(crate) writes: bool,
     /// The addresses.
     pub(crate) addresses: BTreeSet<u64>,
-    /// The parts of each access, by where they begin and their bytes: cells end at the same places behind all
-    /// addresses.
+    /// The parts of each access, by where they begin and their bytes: cells end at the same places
+    /// behind all addresses.
     pub(crate) parts: Vec<(u8, u8)>,
 }
 
@@ -68,7 +68,8 @@ pub(crate) struct Computed {
 pub(crate) struct Knowledge<'a> {
     /// Memory when the roles begin.
     pub(crate) memory: &'a Memory,
-    /// Whether the threads are to have what the language says of atomic accesses, and not only what x86 makes of them.
+    /// Whether the threads are to have what the language says of atomic accesses, and not only what
+    /// x86 makes of them.
     pub(crate) is_by_language: bool,
     /// Cells that roles may write: address to number of bytes, and how. Plain stores are of whole cells.
     written: BTreeMap<u64, (u8, Writing)>,
@@ -218,8 +219,8 @@ impl<'a> Knowledge<'a> {
         self.value(address, bytes).map(|_| ()).ok_or_else(|| no_memory(address))
     }
 
-    /// Whether the cells that an access touches may become one with it: nothing stores to less of it, and none has
-    /// bytes beyond it.
+    /// Whether the cells that an access touches may become one with it: nothing stores to less of
+    /// it, and none has bytes beyond it.
     fn may_widen(&self, access: Cell, touched: &[Cell]) -> bool {
         !touched.is_empty()
             && touched.iter().all(|cell| contains(access, *cell) && self.written[&cell.0].1 == Writing::Locked)
@@ -356,7 +357,8 @@ impl<'a> Knowledge<'a> {
         self.targets.entry(instruction).or_default().insert(target)
     }
 
-    /// The cells in so many bytes from an address on. What roles read there and none writes is a cell from now on.
+    /// The cells in so many bytes from an address on. What roles read there and none writes is a
+    /// cell from now on.
     pub(crate) fn cells_in(&mut self, base: u64, bytes: u64) -> Result<Vec<Cell>, Objection> {
         let end = base + bytes;
         let is_read = |(at, length): &Cell| *at < end && at + u64::from(*length) > base;

@@ -74,12 +74,13 @@ pub(crate) struct LiftedRole {
     pub(crate) places: Vec<(Place, String)>,
     /// The chains of calls.
     pub(crate) contexts: Contexts,
-    /// Those of them that end in a function that makes an atomic access, where the language is asked about.
+    /// Those of them that end in a function that makes an atomic access, where the language is
+    /// asked about.
     pub(crate) atomics: BTreeMap<ContextId, AtomicCall>,
     /// Why the code of some places is not understood, by their numbers.
     pub(crate) obstacles: BTreeMap<usize, Objection>,
-    /// The places that access memory in parts, in any order, by their numbers; whether the processor makes such an
-    /// access at once.
+    /// The places that access memory in parts, in any order, by their numbers; whether the
+    /// processor makes such an access at once.
     pub(crate) divided: BTreeMap<usize, bool>,
     /// Places of their own for parts of accesses to computed addresses, by number: where each begins, and its bytes.
     parts: BTreeMap<usize, (u8, u8)>,
@@ -202,7 +203,8 @@ impl Lifted {
 type Parts<'a> =
     (Vec<&'a mut Thread>, &'a mut Vec<(u64, u8, Value)>, Vec<&'a [(Place, String)]>, &'a BTreeMap<u64, BTreeSet<u64>>);
 
-/// How far places are into accesses to computed addresses; those that look whether a block is in use.
+/// How far places are into accesses to computed addresses; those that look whether a block is in
+/// use.
 type Offsets = (BTreeMap<usize, (u8, u8)>, BTreeSet<usize>);
 
 /// The addresses that an instruction may access.
@@ -259,7 +261,8 @@ fn written(
     thread.registers.iter_mut().for_each(|own| own.is_initialised |= counts_blocks(&own.name));
     let is_sought = !checks && !knowledge.computed.is_empty();
     let alike = if is_sought { alike::before(&thread) } else { BTreeMap::new() };
-    // A loop of the source that compares and exchanges has weaker orderings than one access would have.
+    // A loop of the source that compares and exchanges has weaker orderings than one access would
+    // have.
     let folded = if knowledge.is_by_language {
         faint::leave_out(&mut thread);
         0

@@ -1,8 +1,9 @@
-//! What memory holds that nothing has been written to since it was allocated: poison, with which nothing may be computed.
+//! What memory holds that nothing has been written to since it was allocated: poison, with which
+//! nothing may be computed.
 //!
-//! Compilers copy bytes that hold nothing, such as the padding of a structure. So poison may be loaded, moved between
-//! registers, and stored in the heap. Where it is computed with, tested, used as an address, changed by a locked
-//! instruction or stored elsewhere, the thread fails.
+//! Compilers copy bytes that hold nothing, such as the padding of a structure. So poison may be
+//! loaded, moved between registers, and stored in the heap. Where it is computed with, tested, used
+//! as an address, changed by a locked instruction or stored elsewhere, the thread fails.
 
 use super::contexts::Place;
 use super::knowledge::Knowledge;
@@ -149,7 +150,8 @@ impl Guards<'_> {
         self.thread.instructions.push(Instruction::new(source, target, action, span));
     }
 
-    /// From a label the thread goes to another one unless some register holds poison; then it fails.
+    /// From a label the thread goes to another one unless some register holds poison; then it
+    /// fails.
     fn test(&mut self, source: LabelId, target: LabelId, registers: &BTreeSet<RegisterId>, span: Span) {
         let compared = |operator: Op| {
             registers.iter().map(move |register| {

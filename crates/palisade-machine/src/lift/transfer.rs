@@ -22,8 +22,8 @@ pub(crate) enum Spot {
     Fixed(u64),
     /// In shared memory: a part of the cell of so many bytes at this address, from this bit on.
     Part(Cell, u8),
-    /// In shared memory, at an address over the atoms: these parts from there on, by their first bytes and their
-    /// numbers.
+    /// In shared memory, at an address over the atoms: these parts from there on, by their first
+    /// bytes and their numbers.
     Computed(Expression, Vec<(u8, u8)>),
     /// In shared memory: in several cells, or in one and beside it, in the order of their addresses.
     Parts(Vec<Stretch>),

@@ -1,10 +1,13 @@
-//! The program of the sources' language: each access of a build without optimisation as what the source makes of it.
+//! The program of the sources' language: each access of a build without optimisation as what the
+//! source makes of it.
 //!
-//! What an access is stands in the function of the library that makes it, and its ordering in the numbers that this function
-//! is called with ([`crate::lift::AtomicCall`]); where a source is at hand that says otherwise, the program is refused. Other accesses of Rust's are *plain*: of data without atomics, where an
-//! access at the same time by another thread is a race. What is not known counts as relaxed, which is weaker than all else
-//! that atomics do, and the listing's heading says where. Fences of x86 that no fence of the source makes are none. A
-//! loop that only loads until a condition holds waits for it, as `await` does.
+//! What an access is stands in the function of the library that makes it, and its ordering in the
+//! numbers that this function is called with ([`crate::lift::AtomicCall`]); where a source is at
+//! hand that says otherwise, the program is refused. Other accesses of Rust's are *plain*: of data
+//! without atomics, where an access at the same time by another thread is a race. What is not known
+//! counts as relaxed, which is weaker than all else that atomics do, and the listing's heading says
+//! where. Fences of x86 that no fence of the source makes are none. A loop that only loads until a
+//! condition holds waits for it, as `await` does.
 
 use super::{Orderings, Said, Sources, chain, is_atomics, shown};
 use crate::image::{Frame, Lines};
@@ -83,7 +86,8 @@ pub(crate) fn state(
     Ok(Orderings { words, heading })
 }
 
-/// Whether the source at the call of a method says another ordering. Where no source can be read, nothing does.
+/// Whether the source at the call of a method says another ordering. Where no source can be read,
+/// nothing does.
 fn is_contradicted(said: Said, own: &Instruction, frames: &[Frame], sources: &mut Sources<'_>) -> bool {
     let caller = frames.iter().position(|frame| !frame.is_of_the_language());
     let Some(caller) = caller.filter(|at| at.checked_sub(1).is_some_and(|inner| is_atomics(&frames[inner]))) else {
@@ -92,7 +96,8 @@ fn is_contradicted(said: Said, own: &Instruction, frames: &[Frame], sources: &mu
     sources.said(&frames[caller], &own.action).is_ok_and(|written| said.contradicts(written))
 }
 
-/// Lets weak compare-exchanges say where they go when they fail for no reason, in place of the loads that stand for this.
+/// Lets weak compare-exchanges say where they go when they fail for no reason, in place of the
+/// loads that stand for this.
 fn state_weak(role: &mut LiftedRole) {
     let is_weak = |own: &Instruction| {
         let call = role.places.get(own.span.start).and_then(|(place, _)| role.atomics.get(&place.context));
@@ -130,7 +135,8 @@ impl<'a, 'l> Reader<'a, 'l> {
         Self { role, lines, liveness: Liveness::of(&role.thread), exchanging }
     }
 
-    /// All functions that an access or a fence belongs to, the innermost first; nothing for local instructions.
+    /// All functions that an access or a fence belongs to, the innermost first; nothing for local
+    /// instructions.
     fn frames(&self, own: &Instruction) -> Option<Vec<Frame>> {
         let is_fence = matches!(own.action, Action::Fence) || self.is_silent_fence(own);
         let is_asked = is_fence || own.action.address().is_some();

@@ -14,7 +14,8 @@ pub enum WhichQuestion {
 }
 
 impl WhichQuestion {
-    /// The property's id and the question that a name calls. An id that ends so itself has to be looked for before.
+    /// The property's id and the question that a name calls. An id that ends so itself has to be
+    /// looked for before.
     pub fn of(name: &str) -> (&str, Self) {
         if let Some((id, number)) = name.rsplit_once('#')
             && let Some(number) = number.parse().ok().filter(|number| *number > 0)

@@ -52,8 +52,8 @@ pub struct Heading<'a> {
     pub narrowed: Vec<(Vec<&'a str>, u8)>,
     /// The places of loads that may find any value that their cells may hold.
     pub hints: Vec<&'a str>,
-    /// The places of accesses that the processor makes at once, taken as several in any order, as other code stores to
-    /// less.
+    /// The places of accesses that the processor makes at once, taken as several in any order, as
+    /// other code stores to less.
     pub parts: Vec<&'a str>,
     /// The places of accesses of 16 bytes, or across two words of 8, taken as several in any order.
     pub halves: Vec<&'a str>,
@@ -65,7 +65,8 @@ pub struct Heading<'a> {
     pub is_in_source_order: bool,
     /// Whether the program has the orderings of its sources, which were read in such a build.
     pub is_by_language: bool,
-    /// Of such a program: the places of accesses that count as relaxed, as their orderings are not known, and why.
+    /// Of such a program: the places of accesses that count as relaxed, as their orderings are not
+    /// known, and why.
     pub relaxed: Vec<(&'a str, &'a str)>,
     /// Whether some data is accessed without atomics.
     pub has_plain_data: bool,

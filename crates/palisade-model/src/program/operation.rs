@@ -99,9 +99,9 @@ impl Operation {
         }
     }
 
-    /// The orderings that it may have in place of its own, from weak to strong; of an update that does not store, if
-    /// `failing`. The weakest one of a fence, relaxed, stands for no fence. Nothing for plain data, and for a failure
-    /// that cannot be.
+    /// The orderings that it may have in place of its own, from weak to strong; of an update that
+    /// does not store, if `failing`. The weakest one of a fence, relaxed, stands for no fence.
+    /// Nothing for plain data, and for a failure that cannot be.
     pub fn choices(&self, failing: bool) -> &'static [Ordering] {
         use Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
         match self {
@@ -188,8 +188,8 @@ impl Instruction {
         }
     }
 
-    /// Gives it another ordering, when it does not store if `failing`. A relaxed fence is none: nothing happens in its
-    /// place.
+    /// Gives it another ordering, when it does not store if `failing`. A relaxed fence is none:
+    /// nothing happens in its place.
     pub fn order(&mut self, failing: bool, new: Ordering) {
         match self.operation() {
             None => {}

@@ -87,9 +87,10 @@ impl Sites {
         Self { grouped: Some(grouped), ..Self::default() }
     }
 
-    /// The sites of a program that is read as it is written. Where it states orderings, a copy that says `self` and an
-    /// inlined call have the accesses of their text once more. Copies that say `self` have its labels once more, too:
-    /// those at which these accesses stand. Everything else stands for itself.
+    /// The sites of a program that is read as it is written. Where it states orderings, a copy that
+    /// says `self` and an inlined call have the accesses of their text once more. Copies that say
+    /// `self` have its labels once more, too: those at which these accesses stand. Everything else
+    /// stands for itself.
     fn of_text(program: &Program) -> Self {
         if !program.states_orderings() {
             return Self::default();

@@ -1,5 +1,6 @@
-//! Reader of Model Checking Contest queries (XML): `EF` and `AG` of conditions on markings, combinations of these, and upper bounds. What
-//! lower bounds describe is a question of coverability, anything else one of reachability.
+//! Reader of Model Checking Contest queries (XML): `EF` and `AG` of conditions on markings,
+//! combinations of these, and upper bounds. What lower bounds describe is a question of
+//! coverability, anything else one of reachability.
 
 use super::formula::{DEEPEST, Formula, Sense, Sum, too_deep};
 use super::mcc_condition::Conditions;
@@ -31,7 +32,8 @@ pub(super) fn read(
     })
 }
 
-/// Reads the property of that id, or the only one, as a question of reachability, called as evidence calls it: `ID#2`, `ID>=3`.
+/// Reads the property of that id, or the only one, as a question of reachability, called as
+/// evidence calls it: `ID#2`, `ID>=3`.
 pub(super) fn read_reach(
     text: &str,
     property: Option<&str>,
@@ -49,7 +51,8 @@ pub(super) fn read_reach(
     })
 }
 
-/// Reads the formula of the property of that id, or of the only one, or a question of it; nothing is read where there is no such question.
+/// Reads the formula of the property of that id, or of the only one, or a question of it; nothing
+/// is read where there is no such question.
 fn read_chosen<T>(
     text: &str,
     property: Option<&str>,

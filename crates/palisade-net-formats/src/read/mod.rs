@@ -112,7 +112,8 @@ pub fn read_reach_question(
     }
 }
 
-/// Reads a net with a question that needs no file, called as evidence calls it: `quasi-live#3`, `upper-bounds:p>=2`.
+/// Reads a net with a question that needs no file, called as evidence calls it: `quasi-live#3`,
+/// `upper-bounds:p>=2`.
 pub fn read_built_in(net: Document<'_, Format>, property: Option<&str>) -> Result<(Net, ReachQuestion), ReadError> {
     let (problem, _) = read_net(net)?;
     let (id, which) = WhichQuestion::of(property.unwrap_or_default());

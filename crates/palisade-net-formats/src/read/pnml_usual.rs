@@ -1,8 +1,10 @@
-//! The forms in which most tools write PNML, read in one pass without a tree of the document: for large nets.
+//! The forms in which most tools write PNML, read in one pass without a tree of the document: for
+//! large nets.
 //!
-//! Pages of places, transitions and arcs with ids, names, markings and inscriptions; graphics and tools' parts are passed
-//! over, except units of NUPN. At anything else, and at every mistake, this reader gives up. The other one reads the
-//! document then, which knows all dialects, and says what is wrong and where.
+//! Pages of places, transitions and arcs with ids, names, markings and inscriptions; graphics and
+//! tools' parts are passed over, except units of NUPN. At anything else, and at every mistake, this
+//! reader gives up. The other one reads the document then, which knows all dialects, and says what
+//! is wrong and where.
 
 use super::nodes::Ids;
 use super::xml::is_unsupported;
@@ -13,7 +15,8 @@ use std::hash::BuildHasher;
 /// Attributes of an element; more than anything usual has.
 const MOST_ATTRIBUTES: usize = 8;
 
-/// Reads a net, without a question, and how the document calls its nodes. Nothing where something is not usual.
+/// Reads a net, without a question, and how the document calls its nodes. Nothing where something
+/// is not usual.
 pub(super) fn read(name: &str, text: &str) -> Option<(Problem, Ids)> {
     let mut reader = Reader {
         tags: Tags { text, at: 0 },
@@ -399,7 +402,8 @@ fn number(text: Option<&str>, default: u64) -> Option<Count> {
     }
 }
 
-/// Adds an arc. Most transitions have few, and many transitions make much of a large net, so that room is made for those alone that there are.
+/// Adds an arc. Most transitions have few, and many transitions make much of a large net, so that
+/// room is made for those alone that there are.
 fn push(arcs: &mut Arcs, arc: (PlaceId, Count)) {
     if arcs.len() == arcs.capacity() {
         arcs.reserve_exact(arcs.len().max(1));
@@ -412,7 +416,8 @@ mod tests {
     use super::*;
     use crate::read::pnml;
 
-    /// A net as the contest writes it: a ring with a unit, pages, graphics, labels in other orders, and names that are used twice.
+    /// A net as the contest writes it: a ring with a unit, pages, graphics, labels in other orders,
+    /// and names that are used twice.
     const RING: &str = r#"<?xml version="1.0"?>
 <pnml xmlns="http://www.pnml.org/version-2009/grammar/pnml">
 <!-- A ring. -->
@@ -468,7 +473,8 @@ mod tests {
         }
     }
 
-    /// Whatever a change of one byte makes of a text, both readers take it for the same or this one gives up.
+    /// Whatever a change of one byte makes of a text, both readers take it for the same or this one
+    /// gives up.
     #[test]
     fn damaged_nets_are_read_as_by_the_other_reader_or_not_at_all() {
         let text = RING.replace("<places/>", "<places></places>");

@@ -25,8 +25,8 @@ type Extra<'t, 's> = extra::Full<Failure<'s>, SimpleState<&'t [Spanned<'s>]>, ()
 type Rule<'t, 's, T> = Boxed<'t, 't, Input<'t, 's>, T, Extra<'t, 's>>;
 type Here<'t, 'b, 's> = MapExtra<'t, 'b, Input<'t, 's>, Extra<'t, 's>>;
 
-/// So many brackets inside of each other can be read on any stack: a level takes up to ten kilobytes of it, and sixty
-/// where nothing is optimised.
+/// So many brackets inside of each other can be read on any stack: a level takes up to ten
+/// kilobytes of it, and sixty where nothing is optimised.
 const SHALLOW: usize = 12;
 
 /// The stack on which texts with more are read, in bytes. The lexer lets no more than some two hundred be open at once.

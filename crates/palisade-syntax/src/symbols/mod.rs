@@ -1,6 +1,8 @@
-//! The names of a text: what each of them is, where it is declared and where it stands, for editors.
+//! The names of a text: what each of them is, where it is declared and where it stands, for
+//! editors.
 //!
-//! A native text is read by its tokens alone, so that an unfinished one has symbols as well; other texts are read as programs.
+//! A native text is read by its tokens alone, so that an unfinished one has symbols as well; other
+//! texts are read as programs.
 
 mod native;
 mod program;
@@ -77,7 +79,8 @@ pub struct Symbols {
 }
 
 impl Symbols {
-    /// The symbols of a text. One that is in another language than the native one, and has errors, has none.
+    /// The symbols of a text. One that is in another language than the native one, and has errors,
+    /// has none.
     pub fn of(source: &Arc<SourceText>, format: Format) -> Self {
         let mut symbols = match format {
             Format::Native => native::symbols(&source.text),

@@ -32,7 +32,8 @@ struct Use<'s> {
 
 /// What a name is looked up as.
 enum Wanted<'s> {
-    /// A name that the whole text can see; inside of `mem[…]` one of its own where nothing declares it.
+    /// A name that the whole text can see; inside of `mem[…]` one of its own where nothing declares
+    /// it.
     Global { is_address: bool },
     /// A label of a thread or a procedure.
     Label { owner: usize },
@@ -262,7 +263,8 @@ impl<'s> Reader<'_, 's> {
         }
     }
 
-    /// A name that stands for a value: a register that can be seen from here, or what the whole text can see.
+    /// A name that stands for a value: a register that can be seen from here, or what the whole
+    /// text can see.
     fn used(&mut self, name: &'s str, span: Span, is_address: bool) {
         match self.scopes.iter().rev().find_map(|scope| scope.get(name)) {
             Some(symbol) => self.symbols.occurrences.push((span, *symbol)),

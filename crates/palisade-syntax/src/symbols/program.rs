@@ -65,7 +65,8 @@ fn folded(name: &str) -> String {
     name.to_ascii_lowercase()
 }
 
-/// The thread whose text has a byte: one with an instruction there, else the last one that begins before.
+/// The thread whose text has a byte: one with an instruction there, else the last one that begins
+/// before.
 fn thread_at(program: &Program, byte: usize) -> Option<usize> {
     let has = |span: Span| span.start <= byte && byte < span.end;
     let stands_in = |thread: &Thread| thread.instructions.iter().any(|instruction| has(instruction.span));

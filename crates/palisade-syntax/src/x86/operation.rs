@@ -69,8 +69,9 @@ pub enum Operation {
     Negate,
     /// Complements.
     Complement,
-    /// Multiplies signed numbers: the first operand by the second, or the second by the third into the first. One
-    /// operand alone multiplies the accumulator, and the product has twice as many bits.
+    /// Multiplies signed numbers: the first operand by the second, or the second by the third into
+    /// the first. One operand alone multiplies the accumulator, and the product has twice as many
+    /// bits.
     Multiply,
     /// Multiplies the accumulator as an unsigned number; the product has twice as many bits.
     MultiplyUnsigned,

@@ -1,9 +1,10 @@
-//! Checks evidence about the repair of a program: sets that make it robust, or keep it from targets or stuck states,
-//! and that none is cheaper.
+//! Checks evidence about the repair of a program: sets that make it robust, or keep it from targets
+//! or stuck states, and that none is cheaper.
 //!
-//! Every change takes computations, or execution graphs, away and adds none (THEORY.md, "Repairs"), so that a program
-//! with more changes is robust, or reaches none of the targets, when one with fewer does. Fences do not change who
-//! waits, as all buffers of a stuck state are empty, so that the same holds of stuck states. Hence
+//! Every change takes computations, or execution graphs, away and adds none (THEORY.md, "Repairs"),
+//! so that a program with more changes is robust, or reaches none of the targets, when one with
+//! fewer does. Fences do not change who waits, as all buffers of a stuck state are empty, so that
+//! the same holds of stuck states. Hence
 //!
 //! 1. a set is valid when a certificate or a proof shows that of the program with it ([`changes`] makes that program; where the
 //!    certificate is about a text, [`same`] shows that the text says this program);
@@ -159,8 +160,8 @@ fn check_valid(
     valid.set.iter().map(|measure| cost_of(evidence, *measure)).sum()
 }
 
-/// Checks that all measures are fences. With an exchange in place of a store a copy may wait that did not: a store is
-/// never nothing, an exchange of equal values is.
+/// Checks that all measures are fences. With an exchange in place of a store a copy may wait that
+/// did not: a store is never nothing, an exchange of equal values is.
 fn check_only_fences(evidence: &RepairEvidence) -> Result<(), CheckFailure> {
     let mut measures = evidence.measures.iter().map(|(measure, _)| measure).chain(&evidence.taken);
     match measures.any(|measure| matches!(measure, Measure::Exchange { .. })) {

@@ -1,7 +1,8 @@
 //! Programs whose accesses and fences have other orderings, by code of the checker's own.
 //!
-//! A measure says that an access has at least some ordering. Where the ordering of the text itself is on offer, the
-//! access has those that are taken and no other guarantee; where it is not, they come on top of what the text says.
+//! A measure says that an access has at least some ordering. Where the ordering of the text itself
+//! is on offer, the access has those that are taken and no other guarantee; where it is not, they
+//! come on top of what the text says.
 
 use palisade_model::program::{Action, InstructionId, Measure, Operation, Ordering, Program, ThreadId};
 use std::collections::BTreeMap;
@@ -29,8 +30,8 @@ fn ordering_with(guarantees: Guarantees) -> Ordering {
     }
 }
 
-/// Whether a measure may give an operation an ordering: plain data has none, and what is relaxed has no guarantee that
-/// could be asked for.
+/// Whether a measure may give an operation an ordering: plain data has none, and what is relaxed
+/// has no guarantee that could be asked for.
 pub(super) fn may_have(operation: &Operation, failing: bool, ordering: Ordering) -> bool {
     let is_plain = |own: &Ordering| *own == Ordering::Plain;
     let [acquires, releases, _] = guarantees(ordering);

@@ -1,9 +1,9 @@
 //! Checks that a repaired text says the program with a set of measures: the same, but for the names of labels.
 //!
 //! Two threads are walked side by side from where they start. Labels met together correspond; each corresponds to one
-//! only, and corresponding labels have the same actions in the same order; where a language is asked about, the same
-//! operations; and where it is asked who waits for ever, the same waits. Labels that control does not reach do not
-//! matter.
+//! only, and corresponding labels have the same actions in the same order; where a language is
+//! asked about, the same operations; and where it is asked who waits for ever, the same waits.
+//! Labels that control does not reach do not matter.
 
 use crate::CheckFailure;
 use palisade_invariants::reject;
@@ -23,7 +23,8 @@ pub(super) enum By {
     Actions,
     /// That, and what they do by the language.
     Operations,
-    /// What instructions do on x86, what they wait for, who sleeps and wakes, and who may wait for ever.
+    /// What instructions do on x86, what they wait for, who sleeps and wakes, and who may wait for
+    /// ever.
     Waits,
 }
 
@@ -99,7 +100,8 @@ fn check_thread(one: &Thread, other: &Thread, by: By) -> Result<BTreeMap<Instruc
     Ok(instructions_there)
 }
 
-/// What an instruction waits for, whether it sleeps or wakes sleepers, and who may wait for ever there.
+/// What an instruction waits for, whether it sleeps or wakes sleepers, and who may wait for ever
+/// there.
 fn waiting(instruction: &Instruction) -> (Option<&Expression>, Option<&Queue>, Patience) {
     (instruction.until(), instruction.queue(), instruction.patience())
 }

@@ -68,8 +68,8 @@ impl Together {
         Self { listed: Some(listed), accesses: Vec::new(), standing: Vec::new() }
     }
 
-    /// The accesses or fences that get orderings together with this one, which must be the first of them; none for
-    /// another.
+    /// The accesses or fences that get orderings together with this one, which must be the first of
+    /// them; none for another.
     pub(super) fn accesses(&self, thread: ThreadId, access: InstructionId) -> Option<Vec<(ThreadId, InstructionId)>> {
         let own = (thread, access);
         match self.accesses.iter().find(|group| group.contains(&own)) {
@@ -107,9 +107,9 @@ impl Together {
 /// Groups of things of the program, each of a thread.
 type Groups<T> = Vec<Vec<(ThreadId, T)>>;
 
-/// The accesses and fences that one stretch of a text with orderings says, where these are several: a copy that says
-/// `self` and an inlined call repeat them. And the labels whose first such instructions they are in the copies that say
-/// `self`, each of which has one.
+/// The accesses and fences that one stretch of a text with orderings says, where these are several:
+/// a copy that says `self` and an inlined call repeat them. And the labels whose first such
+/// instructions they are in the copies that say `self`, each of which has one.
 fn said_at_once(program: &Program) -> (Groups<InstructionId>, Groups<LabelId>) {
     type Stretch = (usize, usize, u8);
     let mut said: BTreeMap<Stretch, Vec<(ThreadId, InstructionId)>> = BTreeMap::new();

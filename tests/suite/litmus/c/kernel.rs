@@ -10,7 +10,8 @@ fn check(text: &str, expected: [bool; 2]) {
     assert_eq!(answers, expected, "{text}");
 }
 
-/// A read section sees all of what a grace period stands between, or nothing: no matter where the rest of each thread stands.
+/// A read section sees all of what a grace period stands between, or nothing: no matter where the
+/// rest of each thread stands.
 #[test]
 fn no_section_reaches_across_a_grace_period() {
     let with = |first: &str, second: &str, condition: &str| {

@@ -1,10 +1,11 @@
 //! Repairs against a language: which orderings and fences keep a program robust against C11.
 //!
-//! The more orderings and fences, the fewer graphs are consistent: every relation that an axiom forbids to have a cycle
-//! grows with the orderings (THEORY.md, "Repairs"). So the orderings with which a program is robust are upward closed,
-//! and a violation is one of every weaker form of the program too. It forbids all forms that have none of a *row* of
-//! measures: these are found by the axioms alone, on the violation's own graph. Rounds of guess and check ask about the
-//! cheapest form that no row forbids.
+//! The more orderings and fences, the fewer graphs are consistent: every relation that an axiom
+//! forbids to have a cycle grows with the orderings (THEORY.md, "Repairs"). So the orderings with
+//! which a program is robust are upward closed, and a violation is one of every weaker form of the
+//! program too. It forbids all forms that have none of a *row* of measures: these are found by the
+//! axioms alone, on the violation's own graph. Rounds of guess and check ask about the cheapest
+//! form that no row forbids.
 //!
 //! * [`search`]: forms of a program, rows, rounds;
 //! * [`offer`]: measures and what they cost;

@@ -17,8 +17,8 @@ pub(super) struct Choosable {
 }
 
 impl Choosable {
-    /// All of a program: accesses that are no plain data, and fences, of threads that run. Of those from one place of
-    /// the text, the first.
+    /// All of a program: accesses that are no plain data, and fences, of threads that run. Of those
+    /// from one place of the text, the first.
     pub(super) fn all(program: &Program, sites: &Sites) -> Vec<Self> {
         let mut all = Vec::new();
         for (thread, template) in program.thread_ids().filter(|(_, thread)| !thread.is_left_out()) {
@@ -54,8 +54,9 @@ impl Choosable {
     /// How strong a sequentially consistent fence is, as a number.
     pub(super) const FENCE: usize = 4;
 
-    /// How strong an ordering is, as a number: 1 for acquire and release each, and 1 more for sequential consistency; a
-    /// fence costs 1 more than an access, as it orders all accesses around it. So what is weaker is cheaper.
+    /// How strong an ordering is, as a number: 1 for acquire and release each, and 1 more for
+    /// sequential consistency; a fence costs 1 more than an access, as it orders all accesses
+    /// around it. So what is weaker is cheaper.
     pub(super) fn units(self, ordering: Ordering) -> usize {
         let guarantees = [ordering.acquires(), ordering.releases(), ordering == Ordering::SeqCst];
         guarantees.into_iter().filter(|holds| *holds).count() + usize::from(self.is_fence)

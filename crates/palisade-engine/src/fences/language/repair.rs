@@ -1,5 +1,5 @@
-//! The weakest changes that make a program robust against a language: stronger orderings, and sequentially consistent
-//! fences.
+//! The weakest changes that make a program robust against a language: stronger orderings, and
+//! sequentially consistent fences.
 
 use super::offer::Choosable;
 use super::search::{End, LanguageRow, Search};
@@ -15,8 +15,8 @@ use palisade_model::program::{Measure, NoText, Program, Sites};
 use palisade_semantics::graphs::Axioms;
 use palisade_verify::check_repaired_text;
 
-/// What a change of a place costs, whatever it is: so many times what the weakest ordering costs. As few places as
-/// possible are changed, and then as little as possible.
+/// What a change of a place costs, whatever it is: so many times what the weakest ordering costs.
+/// As few places as possible are changed, and then as little as possible.
 const PLACE: usize = 1000;
 
 /// What came of the search for changes.

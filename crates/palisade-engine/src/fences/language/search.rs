@@ -16,8 +16,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct LanguageRow {
     /// The measures.
     pub measures: Vec<Measure>,
-    /// A violation of the form with all measures on offer but these. Where the axioms in full do not admit it, forms
-    /// without these measures may be robust, and are not shown to be.
+    /// A violation of the form with all measures on offer but these. Where the axioms in full do
+    /// not admit it, forms without these measures may be robust, and are not shown to be.
     pub violation: GraphViolation,
     /// The measures by number.
     pub(super) set: MeasureSet,
@@ -152,8 +152,8 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// The row of a violation: what is left when all measures are taken with which it stays one. The axioms in full
-    /// decide that where they admit it.
+    /// The row of a violation: what is left when all measures are taken with which it stays one.
+    /// The axioms in full decide that where they admit it.
     fn row(&self, set: &MeasureSet, form: &Program, violation: &GraphViolation) -> LanguageRow {
         let axioms = if violation.is_admitted { self.options.axioms } else { Axioms::WeakC11 };
         let met = Met::of(self.program, form, violation);

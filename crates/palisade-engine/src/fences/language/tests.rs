@@ -67,8 +67,8 @@ fn shapes() -> Vec<(&'static str, LanguageShape)> {
     ]
 }
 
-/// A program that passes a message, with orderings that are strong enough or stronger: random ones hardly ever need
-/// theirs.
+/// A program that passes a message, with orderings that are strong enough or stronger: random ones
+/// hardly ever need theirs.
 fn message(seed: u64) -> Program {
     let mut random = Randomness::new(seed);
     let before = ["", "fence(release);", "fence(acq_rel);"][random.below(3)];
@@ -167,8 +167,8 @@ fn the_weakest_orderings_are_those_of_exhaustive_search() {
     assert!(weakened > 5 && kept > 5, "{weakened} weakened, {kept} kept, {not_shown} kept without a violation");
 }
 
-/// A form that is at least as strong has no more consistent graphs: for C11, and for the axioms that the search
-/// decides.
+/// A form that is at least as strong has no more consistent graphs: for C11, and for the axioms
+/// that the search decides.
 #[test]
 fn robust_orderings_are_upward_closed() {
     let mut robust = 0;

@@ -14,8 +14,8 @@ use palisade_model::program::{InstructionId, Language, Measure, NoText, Ordering
 pub struct OrderingsOptions<'a> {
     /// How forms of the program are checked. Certificates are asked for in any case.
     pub check: StaleOptions,
-    /// Where the weakened text is wanted: the language of the program's text, and the name under which it is read
-    /// again.
+    /// Where the weakened text is wanted: the language of the program's text, and the name under
+    /// which it is read again.
     pub text: Option<(&'a dyn Language, String)>,
 }
 

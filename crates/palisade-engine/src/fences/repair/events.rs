@@ -1,7 +1,8 @@
 //! The cheapest fences that make a program of events and tasks robust against TSO.
 //!
-//! What could stop a violation is a fence at a label that an instruction passes while stores wait in its thread's
-//! buffer, and an exchange in place of a store that waits there itself or is issued behind one that does.
+//! What could stop a violation is a fence at a label that an instruction passes while stores wait
+//! in its thread's buffer, and an exchange in place of a store that waits there itself or is issued
+//! behind one that does.
 
 use super::remedy::{Goal, Remedied, remedied};
 use super::{Checker, Checks, RepairError, RepairOptions};

@@ -70,13 +70,13 @@ pub(crate) trait Goal {
     /// Why the last program asked about has no answer; nothing where the reason of the answer says it.
     fn why_open(&self) -> Option<String>;
 
-    /// The measures that would stop a violation of a program with some others. Instructions keep their numbers when
-    /// measures are taken.
+    /// The measures that would stop a violation of a program with some others. Instructions keep
+    /// their numbers when measures are taken.
     fn stopping(&self, changed: &Program, witness: &RowWitness) -> BTreeSet<Measure>;
 }
 
-/// Finds a cheapest set of measures that does for a goal, takes it in the program's text, and has evidence for every
-/// claim checked.
+/// Finds a cheapest set of measures that does for a goal, takes it in the program's text, and has
+/// evidence for every claim checked.
 pub(crate) fn remedied(
     program: &Program,
     goal: impl Goal,

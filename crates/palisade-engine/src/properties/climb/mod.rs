@@ -409,8 +409,8 @@ impl<'a, 'q> Climb<'a, 'q> {
         self.proof.answers.push(TargetAnswer { target, answer, rung, under_sc, buffer, states, sliced, seconds });
     }
 
-    /// Whether none of the targets that are left is reached, which is shown of configurations up to turns of counters:
-    /// their values grow, and the distances between them do not.
+    /// Whether none of the targets that are left is reached, which is shown of configurations up to
+    /// turns of counters: their values grow, and the distances between them do not.
     fn holds_up_to_turns(&mut self) -> bool {
         let model = self.options.model;
         let (rung, mut capacity) =

@@ -125,8 +125,8 @@ impl Tracker<'_, '_> {
     }
 }
 
-/// A run of a changed program, on a machine of it, as one of the program: inserted fences left out, exchanges as stores
-/// that reach memory at once.
+/// A run of a changed program, on a machine of it, as one of the program: inserted fences left out,
+/// exchanges as stores that reach memory at once.
 pub(crate) fn erased(program: &Program, machine: &Machine<'_>, steps: &[Step]) -> Vec<Step> {
     let mut state = machine.initial_state();
     let mut erased = Vec::with_capacity(steps.len());

@@ -21,7 +21,8 @@ pub enum StaleVerdict {
     NotRobust,
     /// Some execution has a race of plain data, which is undefined behaviour.
     Racy,
-    /// It has a violation if the accesses whose orderings are not known are relaxed, and none if they are sequentially consistent.
+    /// It has a violation if the accesses whose orderings are not known are relaxed, and none if
+    /// they are sequentially consistent.
     RestsOnUnknown,
     /// Not known.
     Unknown(StopReason),
@@ -53,8 +54,8 @@ pub struct StaleCheck {
     pub configurations: usize,
 }
 
-/// What is decided exactly: robustness against the axioms in which sequentially consistent accesses give fewer
-/// guarantees.
+/// What is decided exactly: robustness against the axioms in which sequentially consistent accesses
+/// give fewer guarantees.
 pub(crate) enum StaleAnswer {
     /// The program is robust, by a certificate where one is asked for.
     Robust(Option<StaleCertificate>),
@@ -76,7 +77,8 @@ pub(crate) enum StaleAnswer {
 pub fn check_stale(program: &Program, options: &StaleOptions) -> Result<StaleCheck, Fault> {
     let found = check_stated(program, options)?;
     let Some(strong) = strengthened(program).filter(|_| found.violation.is_some()) else { return Ok(found) };
-    // What violates the program whose unknown orderings are the strongest ones violates it whatever they are.
+    // What violates the program whose unknown orderings are the strongest ones violates it whatever
+    // they are.
     let strong = check_stated(&strong, options)?;
     match strong.verdict {
         StaleVerdict::Robust => Ok(StaleCheck { verdict: StaleVerdict::RestsOnUnknown, certificate: None, ..strong }),
@@ -84,7 +86,8 @@ pub fn check_stale(program: &Program, options: &StaleOptions) -> Result<StaleChe
     }
 }
 
-/// The program in which the accesses whose orderings are not known are sequentially consistent; nothing where all are known.
+/// The program in which the accesses whose orderings are not known are sequentially consistent;
+/// nothing where all are known.
 fn strengthened(program: &Program) -> Option<Program> {
     let is_assumed = |own: &Instruction| program.listed(own).is_some_and(|listed| listed.is_assumed);
     let mut strong = program.clone();

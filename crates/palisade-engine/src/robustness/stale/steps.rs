@@ -27,8 +27,8 @@ pub struct GraphViolation {
     pub states: Vec<State>,
     /// The last event.
     pub last: Step,
-    /// The position in `steps` of the write that the last event reads, or comes right behind; nothing for the initial
-    /// one.
+    /// The position in `steps` of the write that the last event reads, or comes right behind;
+    /// nothing for the initial one.
     pub reads_from: Option<usize>,
     /// The graph.
     pub execution: Execution,
@@ -121,9 +121,9 @@ impl GraphViolation {
         is_violation(&self.execution, self.claim, axioms)
     }
 
-    /// The same steps in another form of the program: its instructions are those of `program`, in number order, before
-    /// any others, and further ones are fences that it passes. `from` is the form that the violation is one of. Nothing
-    /// where the last event cannot be taken there.
+    /// The same steps in another form of the program: its instructions are those of `program`, in
+    /// number order, before any others, and further ones are fences that it passes. `from` is the
+    /// form that the violation is one of. Nothing where the last event cannot be taken there.
     pub(crate) fn in_form(&self, program: &Program, from: &Program, to: &Program) -> Option<Self> {
         let stated = by_language(to);
         let machine = Machine::of_copies(&stated, self.acting.clone(), Model::Sc).waiting();
@@ -202,8 +202,8 @@ fn is_violation(execution: &Execution, claim: StaleClaim, axioms: Axioms) -> boo
     }
 }
 
-/// The state and the graph behind the steps of an interleaving, of which events and states are noted; nothing where a
-/// step cannot be taken.
+/// The state and the graph behind the steps of an interleaving, of which events and states are
+/// noted; nothing where a step cannot be taken.
 pub(super) fn interleaved(
     machine: &Machine<'_>,
     axioms: Axioms,

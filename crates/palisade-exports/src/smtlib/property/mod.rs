@@ -26,9 +26,10 @@ fn orders_stores(model: Model) -> bool {
     model != Model::Pso
 }
 
-/// The obligations of each proof, numbered from 1; its ids must be those of the program. Those about an enriched
-/// program are about the one that the checker makes. Proofs by values, snapshots, counters or robustness against PSO,
-/// those about final states, and sets closed up to shifts of counters have none.
+/// The obligations of each proof, numbered from 1; its ids must be those of the program. Those
+/// about an enriched program are about the one that the checker makes. Proofs by values, snapshots,
+/// counters or robustness against PSO, those about final states, and sets closed up to shifts of
+/// counters have none.
 pub fn property_scripts(program: &Program, evidence: &PropertyEvidence) -> Result<Vec<Script>, CheckFailure> {
     let mut scripts = Vec::new();
     for (proof, number) in evidence.proofs.iter().zip(1..) {

@@ -59,8 +59,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// The addresses of the parts of an access to a computed one, each with a place of its own, by which its cells are
-    /// known.
+    /// The addresses of the parts of an access to a computed one, each with a place of its own, by
+    /// which its cells are known.
     fn computed_parts(
         &mut self,
         expression: &Expression,

@@ -1,4 +1,5 @@
-//! Memory that is taken from the heap and given back, and whether it is in use where it is accessed.
+//! Memory that is taken from the heap and given back, and whether it is in use where it is
+//! accessed.
 
 use super::Emitter;
 use crate::image::{Block, Heap};
@@ -161,8 +162,9 @@ impl Emitter<'_> {
         Ok(())
     }
 
-    /// Does something for each number that a value has been seen to be. That it is another one is found out by the search;
-    /// before that is checked, runs are shown the value as the address of an access.
+    /// Does something for each number that a value has been seen to be. That it is another one is
+    /// found out by the search; before that is checked, runs are shown the value as the address of
+    /// an access.
     fn each_known<T>(
         &mut self,
         value: Expression,

@@ -40,8 +40,8 @@ pub(crate) struct Emitted {
     pub(crate) places: Vec<(Place, String)>,
     /// Those of them whose code is not understood, by number.
     pub(crate) obstacles: BTreeMap<usize, Objection>,
-    /// Those of them that access memory in parts, in any order, by number; whether the processor makes such an access
-    /// at once.
+    /// Those of them that access memory in parts, in any order, by number; whether the processor
+    /// makes such an access at once.
     pub(crate) divided: BTreeMap<usize, bool>,
     /// Places of their own for parts of accesses to computed addresses, by number: where each begins, and its bytes.
     pub(crate) parts: BTreeMap<usize, (u8, u8)>,

@@ -1,9 +1,10 @@
 //! Blocks: the addresses that accesses may be to, put together where one access may be to any of them.
 //!
-//! The slots of a ring stand at computed addresses, `slot + (position & 7)`. Such an access has a *region*: what its
-//! expression can give, whatever registers hold, where that is known, in the array that the expression names, where it
-//! names one. Regions that overlap are one block, and a block is one variable of the partition: its addresses are in
-//! one class, or in none. That an access stays in its region is watched by whoever turns
+//! The slots of a ring stand at computed addresses, `slot + (position & 7)`. Such an access has a
+//! *region*: what its expression can give, whatever registers hold, where that is known, in the
+//! array that the expression names, where it names one. Regions that overlap are one block, and a
+//! block is one variable of the partition: its addresses are in one class, or in none. That an
+//! access stays in its region is watched by whoever turns
 //! ([`Counters::is_broken_by`](super::Counters::is_broken_by)).
 
 use crate::program::{BinaryOperator as Op, Expression, InstructionId, Program, ThreadId, Value};

@@ -8,9 +8,9 @@
 //! Registers are members label by label, where they are live: a register may hold a counter here and something else there. Dead registers
 //! hold 0 wherever states are compared, and are not turned.
 //!
-//! An access to a *computed* address is assumed to be to the region that its expression has, such as the slots of a
-//! ring (`blocks`), and to miss the addresses of all classes where it has none. Whoever turns has to watch that it does
-//! ([`Counters::is_broken_by`]).
+//! An access to a *computed* address is assumed to be to the region that its expression has, such
+//! as the slots of a ring (`blocks`), and to miss the addresses of all classes where it has none.
+//! Whoever turns has to watch that it does ([`Counters::is_broken_by`]).
 
 mod blocks;
 mod classes;

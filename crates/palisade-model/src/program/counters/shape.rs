@@ -188,8 +188,8 @@ fn moved(
     Shape::Member(counter, form.plus(by, setting(partition, context)))
 }
 
-/// The operand and the number n of `e & -n`, the greatest multiple of the power n of two that is at most e: turns by
-/// multiples of n commute with it, where nothing wraps.
+/// The operand and the number n of `e & -n`, the greatest multiple of the power n of two that is at
+/// most e: turns by multiples of n commute with it, where nothing wraps.
 fn floored<'e>(partition: &Partition<'_>, expression: &'e Expression) -> Option<(&'e Expression, i128)> {
     let Expression::Binary(BinaryOperator::BitAnd, operand, mask) = expression else { return None };
     let mask = Some(mask).filter(|mask| mask.is_constant() && partition.domain().is_none())?;

@@ -134,8 +134,8 @@ impl<'s> Reader<'_, 's> {
         }
     }
 
-    /// A value as one of a type that points to something or not. An address fits in 64 bits alone, and a number of fewer bits is none, unless it
-    /// is 0.
+    /// A value as one of a type that points to something or not. An address fits in 64 bits alone,
+    /// and a number of fewer bits is none, unless it is 0.
     pub(super) fn fitted(&mut self, value: Typed<'s>, cell: CellType, points: Option<Pointee>) -> Read<Typed<'s>> {
         let span = value.raw.extent;
         if value.points.is_some() && cell.bits < POINTER.bits {
@@ -186,7 +186,8 @@ impl<'s> Reader<'_, 's> {
         self.pointed(start)
     }
 
-    /// What an address points to: that of a parameter, one in a variable or a location, or `&` and a place.
+    /// What an address points to: that of a parameter, one in a variable or a location, or `&` and
+    /// a place.
     pub(super) fn pointed(&mut self, start: Span) -> Read<Place<'s>> {
         if self.take("&") {
             let mut place = self.nested(Self::lvalue)?;

@@ -1,4 +1,5 @@
-//! Read sections and grace periods as data: which calls are theirs, who waits for whom, and where a thread stands.
+//! Read sections and grace periods as data: which calls are theirs, who waits for whom, and where a
+//! thread stands.
 
 use super::lexer::Token;
 use crate::Diagnostic;

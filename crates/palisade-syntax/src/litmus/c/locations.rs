@@ -46,7 +46,8 @@ pub(super) struct Locations {
     pub(super) graces: Vec<Grace>,
 }
 
-/// The address of the first location in a test that has addresses as values, so that no other number is taken for one.
+/// The address of the first location in a test that has addresses as values, so that no other
+/// number is taken for one.
 const FAR: Value = 0x1000;
 
 /// The type of a location of which nothing is known but its address.
@@ -118,7 +119,8 @@ impl Locations {
         }
     }
 
-    /// Refuses integers and locations that may be the addresses of locations of other sizes than what they are said to point to.
+    /// Refuses integers and locations that may be the addresses of locations of other sizes than
+    /// what they are said to point to.
     pub(super) fn fit(&self, items: &[InitialItem], heads: &[Head<'_>], pointers: &Pointers) -> Result<(), Diagnostic> {
         let mut given = Vec::new();
         for item in items {

@@ -180,7 +180,8 @@ pub(super) fn whole(source: &Arc<SourceText>) -> Result<(LitmusTest, Texts), Vec
     Ok((test, texts))
 }
 
-/// Whether addresses are values in a test: in its initial state, or somewhere in its threads. Reading these does not need the locations' numbers.
+/// Whether addresses are values in a test: in its initial state, or somewhere in its threads.
+/// Reading these does not need the locations' numbers.
 fn has_pointers(items: &[InitialItem], heads: &[Head<'_>], locations: &Locations, text: &str) -> bool {
     let is_taken = |head: &Head<'_>| {
         body::body(text, head, locations, Vec::new()).is_ok_and(|body| !body.pointers.taken.is_empty())

@@ -1,13 +1,16 @@
 //! Spinlocks of the Linux kernel, and read sections with the grace periods that wait for them.
 //!
-//! `spin_lock` waits for a `cmpxchg` that takes the lock, and `spin_unlock` is a store that releases, as on x86.
+//! `spin_lock` waits for a `cmpxchg` that takes the lock, and `spin_unlock` is a store that
+//! releases, as on x86.
 //!
-//! *Grace periods.* The law of RCU: no read section begins before a grace period and ends behind it [ASPLOS18]. On the machine, each
-//! processor passes a *quiescent state* between the two: a point outside of its sections at which its store buffer is empty. Just that is what a
-//! test is read as. For each `synchronize_rcu` and each other thread with sections there is a hidden location, 0 at first. `synchronize_rcu` is a
-//! full fence, sets it to 1, waits until it is 2, and is a full fence again. At each point outside of its sections such a thread may, by one
-//! locked instruction, make 1 to 2. A point stands before each access, and at the end. `rcu_read_lock` and `rcu_read_unlock` are no instructions.
-//! SRCU is read alike, for the sections of one `srcu_struct`.
+//! *Grace periods.* The law of RCU: no read section begins before a grace period and ends behind it
+//! [ASPLOS18]. On the machine, each processor passes a *quiescent state* between the two: a point
+//! outside of its sections at which its store buffer is empty. Just that is what a test is read as.
+//! For each `synchronize_rcu` and each other thread with sections there is a hidden location, 0 at
+//! first. `synchronize_rcu` is a full fence, sets it to 1, waits until it is 2, and is a full fence
+//! again. At each point outside of its sections such a thread may, by one locked instruction, make
+//! 1 to 2. A point stands before each access, and at the end. `rcu_read_lock` and `rcu_read_unlock`
+//! are no instructions. SRCU is read alike, for the sections of one `srcu_struct`.
 
 use super::body::{Read, Reader, statement};
 use super::calls::{Called, Returned, fence, load, store, update, word};
@@ -122,7 +125,8 @@ impl<'s> Reader<'_, 's> {
         Called::Statement(StatementKind::Block(Block { statements, span }))
     }
 
-    /// The hidden locations by which the thread tells grace periods that it is outside of their sections now.
+    /// The hidden locations by which the thread tells grace periods that it is outside of their
+    /// sections now.
     fn duties(&self) -> Vec<&'s str> {
         let locations: &'s Locations = self.locations;
         let is_outside = |grace: &&'s Grace| self.sections.open.iter().all(|(own, _)| *own != grace.domain);
@@ -136,7 +140,8 @@ impl<'s> Reader<'_, 's> {
         statements.extend(quiescent(&self.duties(), Span { start: span.start, end: span.start }));
     }
 
-    /// Adds such a point before the statements from a number on, if these access memory: those in a read section have none.
+    /// Adds such a point before the statements from a number on, if these access memory: those in a
+    /// read section have none.
     pub(super) fn may_pass_before(
         &self,
         (first, accesses, duties): (usize, usize, Vec<&'s str>),
@@ -159,7 +164,8 @@ impl<'s> Reader<'_, 's> {
         (statements.len(), self.accesses, self.duties())
     }
 
-    /// Refuses a condition that reads memory again and again where a quiescent state may be passed in between.
+    /// Refuses a condition that reads memory again and again where a quiescent state may be passed
+    /// in between.
     pub(super) fn reads_no_memory(&self, accesses: usize, start: Span) -> Read<()> {
         if self.accesses == accesses || self.duties().is_empty() { Ok(()) } else { Err(several(start)) }
     }
@@ -178,7 +184,8 @@ impl<'s> Reader<'_, 's> {
     }
 }
 
-/// A point at which quiescent states are passed for any of these locations, each by a locked instruction, in any order.
+/// A point at which quiescent states are passed for any of these locations, each by a locked
+/// instruction, in any order.
 fn quiescent<'s>(duties: &[&'s str], span: Span) -> Option<Statement<'s>> {
     let block = |kind| Block { statements: vec![statement(kind, span, span)], span };
     let number = |value: i128| RawExpression::new(ExpressionKind::Constant(value), span);

@@ -132,7 +132,8 @@ impl<'s> Reader<'_, 's> {
         while self.take_word("if") {
             let (start, accesses) = (self.here(), self.accesses);
             let condition = self.condition()?;
-            // A point at which a quiescent state may be passed stands before the first condition alone.
+            // A point at which a quiescent state may be passed stands before the first condition
+            // alone.
             if branches.is_empty() && self.accesses == accesses + 1 {
                 self.accesses = accesses;
             }

@@ -1,7 +1,8 @@
 //! Rotations, products and quotients of twice as many bits, and searches for bits.
 //!
-//! All of them are expressions over what there is: expressions compute in 128 bits. What has no value on the machine,
-//! or a value that differs from processor to processor, has none here: something is divided by 0.
+//! All of them are expressions over what there is: expressions compute in 128 bits. What has no
+//! value on the machine, or a value that differs from processor to processor, has none here:
+//! something is divided by 0.
 
 use super::super::fold::{binary, or, truncate};
 use super::super::form::Place;
@@ -76,8 +77,8 @@ impl Builder<'_> {
         self.meaning.writes.push(Write { register, value, condition: None });
     }
 
-    /// The product goes into `rdx` and `rax`, of bytes into `ax`; the flags tell whether the upper half counts [SDM,
-    /// vol. 2, MUL, IMUL].
+    /// The product goes into `rdx` and `rax`, of bytes into `ax`; the flags tell whether the upper
+    /// half counts [SDM, vol. 2, MUL, IMUL].
     pub(super) fn multiply_accumulator(&mut self, signed: bool) {
         let bits = self.form.bits;
         let (left, right) = (self.machine.read(self.part_of(ACCUMULATOR)), self.value(0));
@@ -131,8 +132,8 @@ impl Builder<'_> {
         self.undefine(&[Flag::Zero, Flag::Carry, Flag::Sign, Flag::Overflow, Flag::Less]);
     }
 
-    /// What comes of 0 differs: `bsf` and `bsr` leave the destination alone [APM, vol. 3; SDM since 2023, vol. 2], and
-    /// where `tzcnt` is not known it is `bsf`.
+    /// What comes of 0 differs: `bsf` and `bsr` leave the destination alone [APM, vol. 3; SDM since
+    /// 2023, vol. 2], and where `tzcnt` is not known it is `bsf`.
     pub(super) fn scan(&mut self, scan: Scan) {
         let bits = Value::from(self.form.bits);
         let sought = self.value(1);
@@ -186,8 +187,8 @@ impl Builder<'_> {
         only_if(or(super::super::fold::not(is_zero), binary(Op::Equal, upper, number(0))))
     }
 
-    /// Bits are added in pairs, in fours, in bytes, and the bytes by one multiplication [Warren, Hacker's Delight, fig.
-    /// 5-2].
+    /// Bits are added in pairs, in fours, in bytes, and the bytes by one multiplication [Warren,
+    /// Hacker's Delight, fig. 5-2].
     pub(super) fn count_ones(&mut self) {
         const PAIRS: Value = 0x5555_5555_5555_5555;
         const FOURS: Value = 0x3333_3333_3333_3333;

@@ -3,8 +3,8 @@
 use palisade_model::program::{RegisterId, Value};
 use std::ops::RangeInclusive;
 
-/// The register valuations after a local instruction, made one by one: there are as many as the domain has values where
-/// any may be chosen.
+/// The register valuations after a local instruction, made one by one: there are as many as the
+/// domain has values where any may be chosen.
 #[derive(Clone, Debug)]
 pub struct LocalSuccessors {
     /// The registers, but for one.

@@ -123,7 +123,7 @@ let read text =
   let part, read_part = match kind with
     | Some (Json.Str "uncoverable") -> "proof", proof
     | Some (Json.Str "coverable") -> "run", run
-    | Some (Json.Str kind) -> refuse "evidence of kind `%s` is not about a net" kind
+    | Some (Json.Str kind) -> Query.unread "evidence of kind `%s` is not read" kind
     | _ -> refuse "malformed evidence: no kind" in
   match Json.fields [ "format"; "version"; "tool"; "kind"; "net"; part ] j with
   | [ format; version; tool; _; net; claim ] ->

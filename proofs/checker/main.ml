@@ -1,6 +1,7 @@
 (* `palisade-proved EVIDENCE NET [QUERY]` checks evidence about a net by what Coq has proved.
-   `palisade-proved net PROGRAM [ra] [any]` prints the net of a program in TPL: under C11, or release/acquire with `ra`, and with
-   `any` for any number of its threads. `palisade-proved robust EVIDENCE PROGRAM [ra] [any]` checks evidence about that net, which shows that the program is robust.
+   `palisade-proved net PROGRAM [ra|tso] [any]` prints the net of a program in TPL: under C11, or with `ra` release/acquire, or with
+   `tso` x86-TSO, and with `any` for any number of its threads. `palisade-proved robust EVIDENCE PROGRAM [ra|tso] [any]` checks
+   evidence about that net, which shows that the program is robust, or a violation.
    Exit status: 0 accepted, 4 rejected, 3 a format or question that is not read, 2 a file that cannot be read. *)
 
 let slurp path =
@@ -26,20 +27,22 @@ let accept evidence_path net_path query_path =
   let subject, claim = read_evidence evidence_path in
   let bytes = slurp net_path in
   check_hash subject.input net_path bytes;
-  let net = match subject.input.format with
-    | "spec" -> Spec.read (text bytes)
-    | "tts" -> Systems.tts (text bytes)
-    | "lola" -> Systems.lola (text bytes)
+  let net, ids = match subject.input.format with
+    | "spec" -> Spec.read (text bytes), None
+    | "tts" -> Systems.tts (text bytes), None
+    | "lola" -> Systems.lola (text bytes), None
+    | "pnml" -> let net, ids = Pnml.read (text bytes) in net, Some ids
     | format -> Query.unread "nets of the format `%s` are not read" format in
   let net = match subject.query, query_path with
     | None, None when subject.property = None -> net
     | Some query, Some path ->
       let bytes = slurp path in
       check_hash query path bytes;
-      let targets = match query.format, subject.property with
-        | "prop", None -> Query.prop net (text bytes)
-        | "formula", None -> Query.formula net (text bytes)
-        | format, _ -> Query.unread "questions of the format `%s` are not read" format in
+      let targets = match query.format, subject.property, ids with
+        | "prop", None, _ -> Query.prop net (text bytes)
+        | "formula", None, _ -> Query.formula net (text bytes)
+        | "xml", property, Some ids -> Mcc.read net ids property (text bytes)
+        | format, _, _ -> Query.unread "questions of the format `%s` are not read" format in
       { net with problem = { net.problem with targets } }
     | _ -> Refuse.refuse "subject: the question is in another file" in
   let says = match Check.check net subject claim with
@@ -47,22 +50,28 @@ let accept evidence_path net_path query_path =
     | Uncoverable -> "no reachable marking covers a target" in
   Printf.printf "%s: accepted: %s of the net as read from %s\n" evidence_path says net_path
 
-let program path options =
-  List.iter (fun o -> if o <> "ra" && o <> "any" then Refuse.refuse "there is no option `%s`" o) options;
+let options = [ "ra"; "tso"; "any" ]
+
+let program path given =
+  List.iter (fun o -> if not (List.mem o options) then Refuse.refuse "there is no option `%s`" o) given;
   let program = Tpl.read (text (slurp path)) in
-  Automata.program program ~release_acquire:(List.mem "ra" options) ~any:(List.mem "any" options)
+  let strong = List.mem "ra" given || List.mem "tso" given in
+  Automata.program program ~release_acquire:strong ~any:(List.mem "any" given)
 
 (* Evidence about the net of a program, which is the one that `net` prints. *)
-let robust evidence_path program_path options =
+let robust evidence_path program_path given =
   let subject, claim = read_evidence evidence_path in
-  let program = program program_path options in
+  let program = program program_path given in
   if not (Proved.check_program program) then Refuse.refuse "the program accesses a location that it does not have";
-  (match Check.check (Program_net.of_program program) subject claim with
-   | Uncoverable ->
-     Printf.printf "%s: accepted: the program as read from %s is robust against %s%s\n" evidence_path program_path
-       (if List.mem "ra" options then "release/acquire" else "C11")
-       (if List.mem "any" options then ", for any number of its threads" else "")
-   | Coverable -> Refuse.refuse "a run of the net does not show that the program is not robust")
+  let tso = List.mem "tso" given in
+  let net = Program_net.of_program ~tso program in
+  let says = match Check.check net subject claim, claim with
+    | Uncoverable, _ -> "robust"
+    | Coverable, Evidence.Run (initial, firings) when Violation.check ~tso program net initial firings -> "not robust"
+    | Coverable, _ -> Refuse.refuse "the run of the net does not show that the program is not robust" in
+  Printf.printf "%s: accepted: the program as read from %s is %s against %s%s\n" evidence_path program_path says
+    (if tso then "x86-TSO" else if List.mem "ra" given then "release/acquire" else "C11")
+    (if List.mem "any" given then Printf.sprintf ", for %s number of its threads" (if says = "robust" then "any" else "some") else "")
 
 let () =
   Gc.set { (Gc.get ()) with minor_heap_size = 1 lsl 20; space_overhead = 400 };
@@ -75,10 +84,10 @@ let () =
     | broken -> Printf.printf "%s: rejected: the checker broke off: %s\n" subject (Printexc.to_string broken); exit 4 in
   match List.tl (Array.to_list Sys.argv) with
   | "net" :: path :: options ->
-    guarded path (fun () -> print_string (Program_net.text (Program_net.of_program (program path options))))
+    guarded path (fun () -> print_string (Program_net.text (Program_net.of_program ~tso:(List.mem "tso" options) (program path options))))
   | "robust" :: evidence :: path :: options -> guarded evidence (fun () -> robust evidence path options)
   | [ evidence; net ] -> guarded evidence (fun () -> accept evidence net None)
   | [ evidence; net; query ] -> guarded evidence (fun () -> accept evidence net (Some query))
   | _ ->
-    prerr_endline "usage: palisade-proved EVIDENCE NET [QUERY] | net PROGRAM [ra] [any] | robust EVIDENCE PROGRAM [ra] [any]";
+    prerr_endline "usage: palisade-proved EVIDENCE NET [QUERY] | net PROGRAM [ra|tso] [any] | robust EVIDENCE PROGRAM [ra|tso] [any]";
     exit 2

@@ -1,8 +1,10 @@
 (* The net of a program, as Coq defines it, with places numbered as they come, and as a text in `.spec`. *)
 open Proved
 
-let of_program program : Net.t =
-  let problem = net_of program in
+let rules ~tso = if tso then tso_rules else c11
+
+let of_program ~tso program : Net.t =
+  let problem = net_of (rules ~tso) program in
   let numbers = ref M.empty and all = ref [] and count = ref 0 in
   let note p = match M.find p !numbers with
     | Some _ -> ()

@@ -25,6 +25,12 @@ let fst = function
 let snd = function
 | (_, y) -> y
 
+(** val length : 'a1 list -> nat **)
+
+let rec length = function
+| [] -> O
+| _ :: l' -> S (length l')
+
 (** val app : 'a1 list -> 'a1 list -> 'a1 list **)
 
 let rec app l m =
@@ -53,6 +59,11 @@ module Coq__1 = struct
 end
 include Coq__1
 
+(** val eqb : bool -> bool -> bool **)
+
+let eqb b1 b2 =
+  if b1 then b2 else if b2 then false else true
+
 module type EqLtLe =
  sig
   type t
@@ -64,6 +75,55 @@ module MakeOrderTac =
  end) ->
  struct
  end
+
+module Nat =
+ struct
+  (** val eqb : nat -> nat -> bool **)
+
+  let rec eqb n0 m =
+    match n0 with
+    | O -> (match m with
+            | O -> true
+            | S _ -> false)
+    | S n' -> (match m with
+               | O -> false
+               | S m' -> eqb n' m')
+
+  (** val leb : nat -> nat -> bool **)
+
+  let rec leb n0 m =
+    match n0 with
+    | O -> true
+    | S n' -> (match m with
+               | O -> false
+               | S m' -> leb n' m')
+
+  (** val ltb : nat -> nat -> bool **)
+
+  let ltb n0 m =
+    leb (S n0) m
+
+  (** val eq_dec : nat -> nat -> bool **)
+
+  let rec eq_dec n0 m =
+    match n0 with
+    | O -> (match m with
+            | O -> true
+            | S _ -> false)
+    | S n1 -> (match m with
+               | O -> false
+               | S n2 -> eq_dec n1 n2)
+ end
+
+(** val nth_error : 'a1 list -> nat -> 'a1 option **)
+
+let rec nth_error l = function
+| O -> (match l with
+        | [] -> None
+        | x :: _ -> Some x)
+| S n1 -> (match l with
+           | [] -> None
+           | _ :: l0 -> nth_error l0 n1)
 
 (** val rev_append : 'a1 list -> 'a1 list -> 'a1 list **)
 
@@ -102,6 +162,12 @@ let rec existsb f = function
 let rec forallb f = function
 | [] -> true
 | a :: l0 -> (&&) (f a) (forallb f l0)
+
+(** val seq : nat -> nat -> nat list **)
+
+let rec seq start0 = function
+| O -> []
+| S len0 -> start0 :: (seq (S start0) len0)
 
 type 'x compare =
 | LT
@@ -333,6 +399,20 @@ module Coq_Pos =
                 | XO q0 -> eqb p0 q0
                 | _ -> false)
     | XH -> (match q with
+             | XH -> true
+             | _ -> false)
+
+  (** val eq_dec : positive -> positive -> bool **)
+
+  let rec eq_dec p x0 =
+    match p with
+    | XI p0 -> (match x0 with
+                | XI p1 -> eq_dec p0 p1
+                | _ -> false)
+    | XO p0 -> (match x0 with
+                | XO p1 -> eq_dec p0 p1
+                | _ -> false)
+    | XH -> (match x0 with
              | XH -> true
              | _ -> false)
  end
@@ -1066,9 +1146,9 @@ let index_of l =
 (** val forall_enabled : index -> count M.t -> (prepared -> bool) -> bool **)
 
 let forall_enabled ix w p =
-  let test = fun t0 -> if enough w t0.made_of.pre then p t0 else true in
-  (&&) (forallb test ix.unkeyed)
-    (entries (fun p0 _ -> forallb test (bucket ix p0)) w)
+  let test0 = fun t0 -> if enough w t0.made_of.pre then p t0 else true in
+  (&&) (forallb test0 ix.unkeyed)
+    (entries (fun p0 _ -> forallb test0 (bucket ix p0)) w)
 
 (** val inside :
     (count M.t -> positive option) -> count M.t M.t -> count M.t -> bool **)
@@ -1430,9 +1510,9 @@ let both f o o' =
      | Some _ -> Some (f (eval o) (eval o'))
      | None -> None)
 
-(** val seq : eff -> eff -> eff **)
+(** val seq0 : eff -> eff -> eff **)
 
-let seq a b =
+let seq0 a b =
   M._map2
     (both (fun pat pat0 ->
       let (n0, c) = pat in
@@ -1488,7 +1568,7 @@ let rec effect numbered = function
   (match effect numbered a with
    | Some x ->
      (match effect numbered b with
-      | Some y -> Some (seq x y)
+      | Some y -> Some (seq0 x y)
       | None -> None)
    | None -> None)
 | Repeat (k, a) ->
@@ -1535,6 +1615,8 @@ let check_run pb choice fired r =
   | Some m -> existsb (fun g -> mle (sums g) m) pb.targets
   | None -> false
 
+type ('loc, 'val0) label = { at_loc : 'loc; read_val : 'val0; written : 'val0 }
+
 type location = positive
 
 type value = positive
@@ -1553,6 +1635,39 @@ type edge = { source : state; does : action; target : state }
 type program = { edges : edge list; memory : (location * value) list;
                  fixed : state list; unbounded : state list }
 
+type access = (location, value) label
+
+(** val label_of : action -> access option **)
+
+let label_of = function
+| Internal -> None
+| Load (x, v, _) -> Some { at_loc = x; read_val = v; written = XH }
+| Store (x, v, _) -> Some { at_loc = x; read_val = XH; written = v }
+| Update (x, v, v', _, _) -> Some { at_loc = x; read_val = v; written = v' }
+| Fence (_, _) -> Some { at_loc = XH; read_val = XH; written = XH }
+
+type thread =
+| First of location
+| Thread of nat
+
+(** val thread_dec : thread -> thread -> bool **)
+
+let thread_dec a b =
+  match a with
+  | First x ->
+    (match b with
+     | First x0 -> Coq_Pos.eq_dec x x0
+     | Thread _ -> false)
+  | Thread n0 ->
+    (match b with
+     | First _ -> false
+     | Thread n1 -> Nat.eq_dec n0 n1)
+
+(** val first_write : location -> value -> access **)
+
+let first_write x v =
+  { at_loc = x; read_val = XH; written = v }
+
 type mark =
 | Apart
 | Joined
@@ -1567,6 +1682,7 @@ type level =
 
 type message =
 | Silent
+| Heard
 | Passes
 | Overlooked
 
@@ -1606,6 +1722,7 @@ let number_of = function
 | Says (x, m) ->
   (match m with
    | Silent -> XI (XI (XO (XO (code x XH))))
+   | Heard -> XI (XI (XI (XI (XI (XI (XO (XI (XI (code x XH)))))))))
    | Passes -> XI (XI (XO (XI (code x XH))))
    | Overlooked -> XI (XI (XI (XO (code x XH)))))
 | Before -> XI (XI (XI (XI (XO XH))))
@@ -1627,21 +1744,227 @@ let moves before after =
 
 (** val joins : bool -> mark -> level -> bool **)
 
-let joins writing m l =
+let joins writing0 m l =
   match m with
   | Apart ->
     (match l with
      | Untouched -> false
-     | WasRead -> writing
+     | WasRead -> writing0
      | WasWritten -> true)
   | _ -> true
 
 (** val touch : bool -> level -> level **)
 
-let touch writing l =
-  if writing then WasWritten else (match l with
-                                   | Untouched -> WasRead
-                                   | x -> x)
+let touch writing0 l =
+  if writing0
+  then WasWritten
+  else (match l with
+        | Untouched -> WasRead
+        | x -> x)
+
+type rules = { told : message list;
+               access_mark : (bool -> bool -> bool -> mark -> message -> mark);
+               fence_mark : (bool -> bool -> mark -> mark);
+               passing : (bool -> bool -> bool -> mark -> mark -> message ->
+                         message); guess_mark : (bool -> mark);
+               last_marks : (bool -> mark list) }
+
+(** val marks : mark list **)
+
+let marks =
+  Apart :: (Joined :: (Suspects :: (Knows :: (Fenced :: []))))
+
+(** val levels : level list **)
+
+let levels =
+  Untouched :: (WasRead :: (WasWritten :: []))
+
+(** val access_moves :
+    rules -> bool -> bool -> bool -> bool -> location -> value -> value ->
+    state -> state -> transition list **)
+
+let access_moves rl reading0 writing0 acquiring0 releasing0 x v v' q q' =
+  (moves ((At (q, Apart)) :: ((Holds (x, v)) :: (Before :: []))) ((At (q',
+    Apart)) :: ((Holds (x, v')) :: (Before :: [])))) :: (app
+                                                          (if writing0
+                                                           then (moves ((At
+                                                                  (q,
+                                                                  Apart)) :: ((Holds
+                                                                  (x,
+                                                                  v)) :: ((Touched
+                                                                  (x,
+                                                                  Untouched)) :: ((Says
+                                                                  (x,
+                                                                  Silent)) :: (Before :: [])))))
+                                                                  ((At (q',
+                                                                  (rl.guess_mark
+                                                                    reading0))) :: ((Holds
+                                                                  (x,
+                                                                  v')) :: ((Touched
+                                                                  (x,
+                                                                  WasWritten)) :: ((Says
+                                                                  (x,
+                                                                  Overlooked)) :: ((Behind
+                                                                  (v,
+                                                                  reading0)) :: [])))))) :: []
+                                                           else [])
+                                                          (flat_map (fun m ->
+                                                            flat_map
+                                                              (fun l ->
+                                                              if joins
+                                                                   writing0 m
+                                                                   l
+                                                              then map
+                                                                    (fun s ->
+                                                                    let m' =
+                                                                    rl.access_mark
+                                                                    reading0
+                                                                    writing0
+                                                                    acquiring0
+                                                                    m s
+                                                                    in
+                                                                    moves
+                                                                    ((At (q,
+                                                                    m)) :: ((Holds
+                                                                    (x,
+                                                                    v)) :: ((Touched
+                                                                    (x,
+                                                                    l)) :: ((Says
+                                                                    (x,
+                                                                    s)) :: []))))
+                                                                    ((At (q',
+                                                                    m')) :: ((Holds
+                                                                    (x,
+                                                                    v')) :: ((Touched
+                                                                    (x,
+                                                                    (touch
+                                                                    writing0
+                                                                    l))) :: ((Says
+                                                                    (x,
+                                                                    (rl.passing
+                                                                    reading0
+                                                                    writing0
+                                                                    releasing0
+                                                                    m m' s))) :: [])))))
+                                                                    rl.told
+                                                              else []) levels)
+                                                            marks))
+
+(** val last_moves :
+    rules -> bool -> state -> location -> value -> bool -> transition list **)
+
+let last_moves rl writing0 q x v by_update =
+  map (fun m ->
+    moves ((At (q, m)) :: ((Says (x, Overlooked)) :: ((Behind (v,
+      by_update)) :: []))) (Success :: [])) (rl.last_marks writing0)
+
+(** val values_at : value list M.t -> location -> value list **)
+
+let values_at known x =
+  match M.find x known with
+  | Some l -> l
+  | None -> []
+
+(** val note_value :
+    value list M.t -> (location * value) -> value list M.t **)
+
+let note_value known a =
+  let l = values_at known (fst a) in
+  if existsb (Coq_Pos.eqb (snd a)) l
+  then known
+  else M.add (fst a) ((snd a) :: l) known
+
+(** val writes_value : edge -> (location * value) list **)
+
+let writes_value e =
+  match e.does with
+  | Store (x, v, _) -> (x, v) :: []
+  | Update (x, _, v, _, _) -> (x, v) :: []
+  | _ -> []
+
+(** val known_values : program -> value list M.t **)
+
+let known_values p =
+  fold_left (fun known e -> fold_left note_value (writes_value e) known)
+    p.edges (fold_left note_value p.memory M.empty)
+
+(** val edge_moves : rules -> value list M.t -> edge -> transition list **)
+
+let edge_moves rl known e =
+  let q = e.source in
+  let q' = e.target in
+  (match e.does with
+   | Internal ->
+     map (fun m -> moves ((At (q, m)) :: []) ((At (q', m)) :: [])) marks
+   | Load (x, v, a) ->
+     app (access_moves rl true false a false x v v q q')
+       (app (last_moves rl false q x v false)
+         (last_moves rl false q x v true))
+   | Store (x, v', r) ->
+     flat_map (fun v ->
+       app (access_moves rl false true false r x v v' q q')
+         (last_moves rl true q x v false)) (values_at known x)
+   | Update (x, v, v', a, r) ->
+     app (access_moves rl true true a r x v v' q q')
+       (last_moves rl true q x v false)
+   | Fence (a, r) ->
+     map (fun m ->
+       moves ((At (q, m)) :: []) ((At (q', (rl.fence_mark a r m))) :: []))
+       marks)
+
+(** val starting : program -> spot list **)
+
+let starting p =
+  app (images (fun q -> At (q, Apart)) p.fixed)
+    (app
+      (collect (fun pat ->
+        let (x, v) = pat in
+        (Holds (x, v)) :: ((Touched (x, Untouched)) :: ((Says (x,
+        Silent)) :: []))) p.memory) (Before :: []))
+
+(** val initially_of : program -> count M.t **)
+
+let initially_of p =
+  fold_left (fun m q -> M.add (number_of (At (q, Apart))) Omega m)
+    p.unbounded (M.map (fun x -> Fin x) (sums (tokens (starting p))))
+
+(** val net_of : rules -> program -> problem **)
+
+let net_of rl p =
+  let known = known_values p in
+  { transitions = (collect (edge_moves rl known) p.edges); initially =
+  (initially_of p); targets = ((tokens (Success :: [])) :: []) }
+
+(** val location_of : action -> location option **)
+
+let location_of = function
+| Load (x, _, _) -> Some x
+| Store (x, _, _) -> Some x
+| Update (x, _, _, _, _) -> Some x
+| _ -> None
+
+(** val listed_once : location list -> unit M.t -> unit M.t option **)
+
+let rec listed_once l seen =
+  match l with
+  | [] -> Some seen
+  | x :: l' ->
+    (match M.find x seen with
+     | Some _ -> None
+     | None -> listed_once l' (M.add x () seen))
+
+(** val check_program : program -> bool **)
+
+let check_program p =
+  match listed_once (map fst p.memory) M.empty with
+  | Some known ->
+    forallb (fun e ->
+      match location_of e.does with
+      | Some x -> (match M.find x known with
+                   | Some _ -> true
+                   | None -> false)
+      | None -> true) p.edges
+  | None -> false
 
 (** val has_cur : mark -> bool **)
 
@@ -1684,222 +2007,597 @@ let is_overlooked = function
 
 (** val after_access : bool -> bool -> mark -> message -> mark **)
 
-let after_access reading acquiring m s =
-  let got = (&&) reading (is_passed s) in
-  let cur = (||) ((||) (has_cur m) (is_overlooked s)) ((&&) acquiring got) in
+let after_access reading0 acquiring0 m s =
+  let got = (&&) reading0 (is_passed s) in
+  let cur = (||) ((||) (has_cur m) (is_overlooked s)) ((&&) acquiring0 got) in
   mark_with (has_rel m) cur ((||) ((||) (has_acq m) cur) got)
 
 (** val after_fence : bool -> bool -> mark -> mark **)
 
-let after_fence acquiring releasing m = match m with
+let after_fence acquiring0 releasing0 m = match m with
 | Apart -> Apart
 | _ ->
-  let cur = (||) (has_cur m) ((&&) acquiring (has_acq m)) in
-  mark_with ((||) (has_rel m) ((&&) releasing cur)) cur ((||) (has_acq m) cur)
+  let cur = (||) (has_cur m) ((&&) acquiring0 (has_acq m)) in
+  mark_with ((||) (has_rel m) ((&&) releasing0 cur)) cur
+    ((||) (has_acq m) cur)
 
 (** val pass : bool -> bool -> bool -> mark -> mark -> message -> message **)
 
-let pass reading writing releasing m m' s =
-  if writing
+let pass reading0 writing0 releasing0 m m' s =
+  if writing0
   then (match s with
         | Overlooked -> Overlooked
         | _ ->
-          if (||) ((||) (has_rel m) ((&&) releasing (has_cur m')))
-               ((&&) reading (is_passed s))
+          if (||) ((||) (has_rel m) ((&&) releasing0 (has_cur m')))
+               ((&&) reading0 (is_passed s))
           then Passes
           else Silent)
   else s
 
-(** val marks : mark list **)
+(** val c11 : rules **)
 
-let marks =
-  Apart :: (Joined :: (Suspects :: (Knows :: (Fenced :: []))))
+let c11 =
+  { told = (Silent :: (Passes :: (Overlooked :: []))); access_mark =
+    (fun reading0 _ acquiring0 -> after_access reading0 acquiring0);
+    fence_mark = after_fence; passing = pass; guess_mark = (fun _ -> Knows);
+    last_marks = (fun _ -> Joined :: (Suspects :: [])) }
 
-(** val levels : level list **)
+(** val is_reached : mark -> bool **)
 
-let levels =
-  Untouched :: (WasRead :: (WasWritten :: []))
+let is_reached = function
+| Apart -> false
+| Joined -> false
+| _ -> true
 
-(** val messages : message list **)
+(** val by_read : mark -> bool **)
 
-let messages =
-  Silent :: (Passes :: (Overlooked :: []))
+let by_read = function
+| Knows -> true
+| _ -> false
 
-(** val access_moves :
-    bool -> bool -> bool -> bool -> location -> value -> value -> state ->
-    state -> transition list **)
+(** val at_home : mark -> bool **)
 
-let access_moves reading writing acquiring releasing x v v' q q' =
-  (moves ((At (q, Apart)) :: ((Holds (x, v)) :: (Before :: []))) ((At (q',
-    Apart)) :: ((Holds (x, v')) :: (Before :: [])))) :: (app
-                                                          (if writing
-                                                           then (moves ((At
-                                                                  (q,
-                                                                  Apart)) :: ((Holds
-                                                                  (x,
-                                                                  v)) :: ((Touched
-                                                                  (x,
-                                                                  Untouched)) :: ((Says
-                                                                  (x,
-                                                                  Silent)) :: (Before :: [])))))
-                                                                  ((At (q',
-                                                                  Knows)) :: ((Holds
-                                                                  (x,
-                                                                  v')) :: ((Touched
-                                                                  (x,
-                                                                  WasWritten)) :: ((Says
-                                                                  (x,
-                                                                  Overlooked)) :: ((Behind
-                                                                  (v,
-                                                                  reading)) :: [])))))) :: []
-                                                           else [])
-                                                          (flat_map (fun m ->
-                                                            flat_map
-                                                              (fun l ->
-                                                              if joins
-                                                                   writing m l
-                                                              then map
-                                                                    (fun s ->
-                                                                    let m' =
-                                                                    after_access
-                                                                    reading
-                                                                    acquiring
-                                                                    m s
-                                                                    in
-                                                                    moves
-                                                                    ((At (q,
-                                                                    m)) :: ((Holds
-                                                                    (x,
-                                                                    v)) :: ((Touched
-                                                                    (x,
-                                                                    l)) :: ((Says
-                                                                    (x,
-                                                                    s)) :: []))))
-                                                                    ((At (q',
-                                                                    m')) :: ((Holds
-                                                                    (x,
-                                                                    v')) :: ((Touched
-                                                                    (x,
-                                                                    (touch
-                                                                    writing l))) :: ((Says
-                                                                    (x,
-                                                                    (pass
-                                                                    reading
-                                                                    writing
-                                                                    releasing
-                                                                    m m' s))) :: [])))))
-                                                                    messages
-                                                              else []) levels)
-                                                            marks))
+let at_home = function
+| Fenced -> true
+| _ -> false
 
-(** val last_moves : state -> location -> value -> bool -> transition list **)
+(** val is_heard : message -> bool **)
 
-let last_moves q x v by_update =
-  map (fun m ->
-    moves ((At (q, m)) :: ((Says (x, Overlooked)) :: ((Behind (v,
-      by_update)) :: []))) (Success :: [])) (Joined :: (Suspects :: []))
+let is_heard = function
+| Silent -> false
+| _ -> true
 
-(** val values_at : value list M.t -> location -> value list **)
+(** val is_written : message -> bool **)
 
-let values_at known x =
-  match M.find x known with
-  | Some l -> l
-  | None -> []
+let is_written = function
+| Silent -> false
+| Heard -> false
+| _ -> true
 
-(** val note_value :
-    value list M.t -> (location * value) -> value list M.t **)
+(** val at_guess : message -> bool **)
 
-let note_value known a =
-  let l = values_at known (fst a) in
-  if existsb (Coq_Pos.eqb (snd a)) l
-  then known
-  else M.add (fst a) ((snd a) :: l) known
+let at_guess = function
+| Overlooked -> true
+| _ -> false
 
-(** val writes_value : edge -> (location * value) list **)
+(** val follows_on : bool -> bool -> mark -> message -> bool **)
 
-let writes_value e =
-  match e.does with
-  | Store (x, v, _) -> (x, v) :: []
-  | Update (x, _, v, _, _) -> (x, v) :: []
-  | _ -> []
+let follows_on reading0 writing0 m s =
+  (||)
+    ((||) ((||) (by_read m) ((&&) (is_reached m) writing0))
+      ((&&) ((&&) reading0 (is_written s)) (negb (is_reached m))))
+    ((&&) writing0 (is_heard s))
 
-(** val known_values : program -> value list M.t **)
+(** val reached_mark : bool -> bool -> mark -> message -> mark **)
 
-let known_values p =
-  fold_left (fun known e -> fold_left note_value (writes_value e) known)
-    p.edges (fold_left note_value p.memory M.empty)
+let reached_mark reading0 writing0 m s =
+  let on = follows_on reading0 writing0 m s in
+  if (||) (by_read m) ((&&) on reading0)
+  then Knows
+  else if (||) (is_reached m) on
+       then if (||) (at_home m) (at_guess s) then Fenced else Suspects
+       else Joined
 
-(** val edge_moves : value list M.t -> edge -> transition list **)
+(** val reached_message : bool -> bool -> mark -> message -> message **)
 
-let edge_moves known e =
-  let q = e.source in
-  let q' = e.target in
-  (match e.does with
-   | Internal ->
-     map (fun m -> moves ((At (q, m)) :: []) ((At (q', m)) :: [])) marks
-   | Load (x, v, a) ->
-     app (access_moves true false a false x v v q q')
-       (app (last_moves q x v false) (last_moves q x v true))
-   | Store (x, v', r) ->
-     flat_map (fun v ->
-       app (access_moves false true false r x v v' q q')
-         (last_moves q x v false)) (values_at known x)
-   | Update (x, v, v', a, r) ->
-     app (access_moves true true a r x v v' q q') (last_moves q x v false)
-   | Fence (a, r) ->
-     map (fun m ->
-       moves ((At (q, m)) :: []) ((At (q', (after_fence a r m))) :: [])) marks)
+let reached_message reading0 writing0 m s =
+  if follows_on reading0 writing0 m s
+  then (match s with
+        | Silent -> if writing0 then Passes else Heard
+        | Heard -> if writing0 then Passes else Heard
+        | x -> x)
+  else s
 
-(** val starting : program -> spot list **)
+(** val tso_rules : rules **)
 
-let starting p =
-  app (images (fun q -> At (q, Apart)) p.fixed)
-    (app
-      (collect (fun pat ->
-        let (x, v) = pat in
-        (Holds (x, v)) :: ((Touched (x, Untouched)) :: ((Says (x,
-        Silent)) :: []))) p.memory) (Before :: []))
+let tso_rules =
+  { told = (Silent :: (Heard :: (Passes :: (Overlooked :: []))));
+    access_mark = (fun reading0 writing0 _ ->
+    reached_mark reading0 writing0); fence_mark = (fun _ _ m -> m); passing =
+    (fun reading0 writing0 _ m _ -> reached_message reading0 writing0 m);
+    guess_mark = (fun by_update -> if by_update then Knows else Fenced);
+    last_marks = (fun writing0 ->
+    if writing0 then Joined :: [] else Joined :: (Suspects :: [])) }
 
-(** val initially_of : program -> count M.t **)
+type deed =
+| Wrote of location * value
+| Did of nat * action
 
-let initially_of p =
-  fold_left (fun m q -> M.add (number_of (At (q, Apart))) Omega m)
-    p.unbounded (M.map (fun x -> Fin x) (sums (tokens (starting p))))
+type event = { deed_of : deed; source_of : nat option; rank_of : nat }
 
-(** val net_of : program -> problem **)
+(** val nothing : access **)
 
-let net_of p =
-  let known = known_values p in
-  { transitions = (collect (edge_moves known) p.edges); initially =
-  (initially_of p); targets = ((tokens (Success :: [])) :: []) }
+let nothing =
+  { at_loc = XH; read_val = XH; written = XH }
 
-(** val location_of : action -> location option **)
+(** val label_of_deed : deed -> access **)
 
-let location_of = function
-| Load (x, _, _) -> Some x
-| Store (x, _, _) -> Some x
-| Update (x, _, _, _, _) -> Some x
-| _ -> None
+let label_of_deed = function
+| Wrote (x, v) -> first_write x v
+| Did (_, a) -> (match label_of a with
+                 | Some l -> l
+                 | None -> nothing)
 
-(** val listed_once : location list -> unit M.t -> unit M.t option **)
+(** val thread_of : deed -> thread **)
 
-let rec listed_once l seen =
-  match l with
-  | [] -> Some seen
-  | x :: l' ->
-    (match M.find x seen with
-     | Some _ -> None
-     | None -> listed_once l' (M.add x () seen))
+let thread_of = function
+| Wrote (x, _) -> First x
+| Did (n0, _) -> Thread n0
 
-(** val check_program : program -> bool **)
+(** val reading : deed -> bool **)
 
-let check_program p =
-  match listed_once (map fst p.memory) M.empty with
-  | Some known ->
-    forallb (fun e ->
-      match location_of e.does with
-      | Some x -> (match M.find x known with
-                   | Some _ -> true
-                   | None -> false)
-      | None -> true) p.edges
+let reading = function
+| Wrote (_, _) -> false
+| Did (_, a) ->
+  (match a with
+   | Load (_, _, _) -> true
+   | Update (_, _, _, _, _) -> true
+   | _ -> false)
+
+(** val writing : deed -> bool **)
+
+let writing = function
+| Wrote (_, _) -> true
+| Did (_, a) ->
+  (match a with
+   | Store (_, _, _) -> true
+   | Update (_, _, _, _, _) -> true
+   | _ -> false)
+
+(** val acquiring : deed -> bool **)
+
+let acquiring = function
+| Wrote (_, _) -> false
+| Did (_, a0) ->
+  (match a0 with
+   | Load (_, _, a) -> a
+   | Update (_, _, _, a, _) -> a
+   | Fence (a, _) -> a
+   | _ -> false)
+
+(** val releasing : deed -> bool **)
+
+let releasing = function
+| Wrote (_, _) -> false
+| Did (_, a) ->
+  (match a with
+   | Store (_, _, r) -> r
+   | Update (_, _, _, _, r) -> r
+   | Fence (_, r) -> r
+   | _ -> false)
+
+(** val ev : event list -> nat -> event option **)
+
+let ev =
+  nth_error
+
+(** val test : event list -> (deed -> bool) -> nat -> bool **)
+
+let test evs f i =
+  match ev evs i with
+  | Some e -> f e.deed_of
   | None -> false
+
+(** val lab_at : event list -> nat -> access **)
+
+let lab_at evs i =
+  match ev evs i with
+  | Some e -> label_of_deed e.deed_of
+  | None -> nothing
+
+(** val tid_at : event list -> nat -> thread **)
+
+let tid_at evs i =
+  match ev evs i with
+  | Some e -> thread_of e.deed_of
+  | None -> Thread O
+
+(** val src : event list -> nat -> nat option **)
+
+let src evs i =
+  match ev evs i with
+  | Some e -> e.source_of
+  | None -> None
+
+(** val rank : event list -> nat -> nat **)
+
+let rank evs i =
+  match ev evs i with
+  | Some e -> e.rank_of
+  | None -> O
+
+(** val same_place : event list -> nat -> nat -> bool **)
+
+let same_place evs i j =
+  Coq_Pos.eqb (lab_at evs i).at_loc (lab_at evs j).at_loc
+
+(** val po_b : event list -> nat -> nat -> bool **)
+
+let po_b evs i j =
+  (&&) (if thread_dec (tid_at evs i) (tid_at evs j) then true else false)
+    (Nat.ltb i j)
+
+(** val rf_b : event list -> nat -> nat -> bool **)
+
+let rf_b evs i j =
+  match src evs j with
+  | Some w -> Nat.eqb i w
+  | None -> false
+
+(** val mo_b : event list -> nat -> nat -> bool **)
+
+let mo_b evs i j =
+  (&&)
+    ((&&) ((&&) (test evs writing i) (test evs writing j))
+      (same_place evs i j)) (Nat.ltb (rank evs i) (rank evs j))
+
+(** val fr_b : event list -> nat -> nat -> bool **)
+
+let fr_b evs i j =
+  match src evs i with
+  | Some w -> (&&) (mo_b evs w j) (negb (Nat.eqb i j))
+  | None -> false
+
+(** val all : event list -> (nat -> bool) -> bool **)
+
+let all evs f =
+  forallb f (seq O (length evs))
+
+(** val sources_fit : event list -> bool **)
+
+let sources_fit evs =
+  all evs (fun j ->
+    match src evs j with
+    | Some i ->
+      (&&)
+        ((&&)
+          ((&&) ((&&) (Nat.ltb i j) (test evs writing i))
+            (test evs reading j)) (same_place evs i j))
+        (Coq_Pos.eqb (lab_at evs j).read_val (lab_at evs i).written)
+    | None -> negb (test evs reading j))
+
+(** val ranks_fit : event list -> bool **)
+
+let ranks_fit evs =
+  all evs (fun i ->
+    all evs (fun j ->
+      (||)
+        ((||)
+          (negb
+            ((&&) ((&&) (test evs writing i) (test evs writing j))
+              (same_place evs i j))) (Nat.eqb i j))
+        (negb (Nat.eqb (rank evs i) (rank evs j)))))
+
+(** val firsts_fit : event list -> bool **)
+
+let firsts_fit evs =
+  all evs (fun i ->
+    match ev evs i with
+    | Some e ->
+      let { deed_of = deed_of0; source_of = _; rank_of = _ } = e in
+      (match deed_of0 with
+       | Wrote (x, _) ->
+         all evs (fun j ->
+           (||)
+             ((||) (Nat.eqb i j)
+               (negb
+                 ((&&) (test evs writing j)
+                   (Coq_Pos.eqb (lab_at evs j).at_loc x)))) (mo_b evs i j))
+       | Did (_, _) -> true)
+    | None -> true)
+
+(** val fits : event list -> bool **)
+
+let fits evs =
+  (&&) ((&&) (sources_fit evs) (ranks_fit evs)) (firsts_fit evs)
+
+(** val action_eqb : action -> action -> bool **)
+
+let action_eqb a b =
+  match a with
+  | Internal -> (match b with
+                 | Internal -> true
+                 | _ -> false)
+  | Load (x, v, a0) ->
+    (match b with
+     | Load (x', v', a') ->
+       (&&) ((&&) (Coq_Pos.eqb x x') (Coq_Pos.eqb v v')) (eqb a0 a')
+     | _ -> false)
+  | Store (x, v, r) ->
+    (match b with
+     | Store (x', v', r') ->
+       (&&) ((&&) (Coq_Pos.eqb x x') (Coq_Pos.eqb v v')) (eqb r r')
+     | _ -> false)
+  | Update (x, v, u, a0, r) ->
+    (match b with
+     | Update (x', v', u', a', r') ->
+       (&&)
+         ((&&)
+           ((&&) ((&&) (Coq_Pos.eqb x x') (Coq_Pos.eqb v v'))
+             (Coq_Pos.eqb u u')) (eqb a0 a')) (eqb r r')
+     | _ -> false)
+  | Fence (a0, r) ->
+    (match b with
+     | Fence (a', r') -> (&&) (eqb a0 a') (eqb r r')
+     | _ -> false)
+
+(** val edge_eqb : edge -> edge -> bool **)
+
+let edge_eqb a b =
+  (&&) ((&&) (Coq_Pos.eqb a.source b.source) (action_eqb a.does b.does))
+    (Coq_Pos.eqb a.target b.target)
+
+(** val walks : program -> state -> edge list -> action list -> bool **)
+
+let rec walks p q path acts =
+  match path with
+  | [] -> (match acts with
+           | [] -> true
+           | _ :: _ -> false)
+  | e :: path' ->
+    (&&) ((&&) (existsb (edge_eqb e) p.edges) (Coq_Pos.eqb e.source q))
+      (if action_eqb e.does Internal
+       then walks p e.target path' acts
+       else (match acts with
+             | [] -> false
+             | b :: acts' ->
+               (&&) (action_eqb e.does b) (walks p e.target path' acts')))
+
+(** val acts_of : event list -> nat -> action list **)
+
+let acts_of evs m =
+  flat_map (fun e ->
+    match e.deed_of with
+    | Wrote (_, _) -> []
+    | Did (k, a) -> if Nat.eqb k m then a :: [] else []) evs
+
+(** val paths_fit :
+    event list -> program -> nat -> state list -> edge list list -> bool **)
+
+let rec paths_fit evs p m starts paths =
+  match starts with
+  | [] -> (match paths with
+           | [] -> true
+           | _ :: _ -> false)
+  | q :: starts' ->
+    (match paths with
+     | [] -> false
+     | path :: paths' ->
+       (&&) (walks p q path (acts_of evs m))
+         (paths_fit evs p (S m) starts' paths'))
+
+(** val deeds_fit : event list -> program -> state list -> bool **)
+
+let deeds_fit evs p threads =
+  all evs (fun i ->
+    match ev evs i with
+    | Some e ->
+      let { deed_of = deed_of0; source_of = _; rank_of = _ } = e in
+      (match deed_of0 with
+       | Wrote (x, v) ->
+         (&&)
+           (existsb (fun pat ->
+             let (y, u) = pat in (&&) (Coq_Pos.eqb x y) (Coq_Pos.eqb v u))
+             p.memory)
+           (all evs (fun j ->
+             (||) (Nat.leb i j)
+               (negb
+                 (if thread_dec (tid_at evs j) (First x) then true else false))))
+       | Did (m, _) -> Nat.ltb m (length threads))
+    | None -> true)
+
+(** val contains :
+    event list -> (nat -> nat -> bool) -> (nat -> nat -> bool) -> bool **)
+
+let contains evs step rel =
+  all evs (fun i -> all evs (fun j -> (||) (negb (step i j)) (rel i j)))
+
+(** val transitive : event list -> (nat -> nat -> bool) -> bool **)
+
+let transitive evs rel =
+  all evs (fun i ->
+    all evs (fun j ->
+      (||) (negb (rel i j))
+        (all evs (fun k -> (||) (negb (rel j k)) (rel i k)))))
+
+(** val irreflexive : event list -> (nat -> nat -> bool) -> bool **)
+
+let irreflexive evs rel =
+  all evs (fun i -> negb (rel i i))
+
+(** val accesses_b : event list -> nat -> bool **)
+
+let accesses_b evs i =
+  (||) (test evs reading i) (test evs writing i)
+
+(** val eco_step : event list -> nat -> nat -> bool **)
+
+let eco_step evs i j =
+  (||) ((||) (rf_b evs i j) (mo_b evs i j)) (fr_b evs i j)
+
+(** val sc_step : event list -> nat -> nat -> bool **)
+
+let sc_step evs i j =
+  (||) (po_b evs i j) (eco_step evs i j)
+
+type relations = { sequences : (nat -> nat -> bool);
+                   happens : (nat -> nat -> bool);
+                   ecos : (nat -> nat -> bool);
+                   common : (nat -> nat -> bool);
+                   coherent : (nat -> nat -> bool) }
+
+(** val sequences_fit : event list -> relations -> bool **)
+
+let sequences_fit evs r =
+  all evs (fun g ->
+    (&&) ((||) (negb (test evs writing g)) (r.sequences g g))
+      (all evs (fun w ->
+        (||) (negb (r.sequences g w))
+          (all evs (fun u ->
+            (||) (negb ((&&) (rf_b evs w u) (test evs writing u)))
+              (r.sequences g u))))))
+
+(** val makes_known_b : event list -> nat -> nat -> bool **)
+
+let makes_known_b evs a g =
+  (&&) (test evs releasing a)
+    ((||) ((&&) (Nat.eqb a g) (test evs writing a))
+      ((&&) (negb (accesses_b evs a)) (po_b evs a g)))
+
+(** val learns_b : event list -> nat -> nat -> bool **)
+
+let learns_b evs r b =
+  (&&) (test evs acquiring b)
+    ((||) ((&&) (Nat.eqb r b) (test evs reading b))
+      ((&&) (negb (accesses_b evs b)) (po_b evs r b)))
+
+(** val sync_b : event list -> relations -> nat -> nat -> bool **)
+
+let sync_b evs r a b =
+  negb
+    (all evs (fun g ->
+      (||) (negb (makes_known_b evs a g))
+        (all evs (fun r0 ->
+          match src evs r0 with
+          | Some w -> negb ((&&) (r.sequences g w) (learns_b evs r0 b))
+          | None -> true))))
+
+(** val hb_step : event list -> relations -> nat -> nat -> bool **)
+
+let hb_step evs r i j =
+  (||) (po_b evs i j) (sync_b evs r i j)
+
+(** val atomic_b : event list -> bool **)
+
+let atomic_b evs =
+  all evs (fun u ->
+    match src evs u with
+    | Some w ->
+      (||) (negb (test evs writing u))
+        ((&&) (mo_b evs w u)
+          (all evs (fun x ->
+            (||) ((||) (negb (mo_b evs w x)) (Nat.eqb x u)) (mo_b evs u x))))
+    | None -> true)
+
+(** val c11_b : event list -> relations -> bool **)
+
+let c11_b evs r =
+  (&&)
+    ((&&)
+      ((&&)
+        ((&&)
+          ((&&)
+            ((&&)
+              ((&&) (sequences_fit evs r)
+                (contains evs (hb_step evs r) r.happens))
+              (transitive evs r.happens)) (irreflexive evs r.happens))
+          (contains evs (eco_step evs) r.ecos)) (transitive evs r.ecos))
+      (all evs (fun i ->
+        all evs (fun j -> negb ((&&) (r.happens i j) (r.ecos j i))))))
+    (atomic_b evs)
+
+(** val ppo_b : event list -> nat -> nat -> bool **)
+
+let ppo_b evs i j =
+  (&&) (po_b evs i j)
+    ((||) ((&&) (test evs reading i) (accesses_b evs j))
+      ((&&) (test evs writing i) (test evs writing j)))
+
+(** val ghb_step : event list -> nat -> nat -> bool **)
+
+let ghb_step evs i j =
+  (||)
+    ((||) ((||) (ppo_b evs i j) ((&&) (rf_b evs i j) (negb (po_b evs i j))))
+      (mo_b evs i j)) (fr_b evs i j)
+
+(** val uni_step : event list -> nat -> nat -> bool **)
+
+let uni_step evs i j =
+  (||)
+    ((&&)
+      ((&&) ((&&) (po_b evs i j) (same_place evs i j)) (accesses_b evs i))
+      (accesses_b evs j)) (eco_step evs i j)
+
+(** val tso_b : event list -> relations -> bool **)
+
+let tso_b evs r =
+  (&&)
+    ((&&)
+      ((&&)
+        ((&&)
+          ((&&)
+            ((&&) (contains evs (ghb_step evs) r.common)
+              (transitive evs r.common)) (irreflexive evs r.common))
+          (contains evs (uni_step evs) r.coherent))
+        (transitive evs r.coherent)) (irreflexive evs r.coherent))
+    (atomic_b evs)
+
+(** val chain : event list -> nat -> nat list -> nat -> bool **)
+
+let rec chain evs i l last =
+  match l with
+  | [] ->
+    (&&) ((&&) (sc_step evs i last) (Nat.ltb i (length evs)))
+      (Nat.ltb last (length evs))
+  | j :: l' ->
+    (&&)
+      ((&&) ((&&) (sc_step evs i j) (Nat.ltb i (length evs)))
+        (Nat.ltb j (length evs))) (chain evs j l' last)
+
+(** val cycle_b : event list -> nat list -> bool **)
+
+let cycle_b evs = function
+| [] -> false
+| i :: l -> chain evs i l i
+
+(** val starts_fit : program -> state list -> bool **)
+
+let starts_fit p others =
+  forallb (fun q -> existsb (Coq_Pos.eqb q) p.unbounded) others
+
+(** val check_violation :
+    (event list -> relations -> bool) -> program -> state list -> event list
+    -> edge list list -> relations -> nat list -> bool **)
+
+let check_violation model p others evs paths r cycle =
+  (&&)
+    ((&&)
+      ((&&)
+        ((&&) ((&&) (starts_fit p others) (fits evs))
+          (paths_fit evs p O (app p.fixed others) paths))
+        (deeds_fit evs p (app p.fixed others))) (model evs r))
+    (cycle_b evs cycle)
+
+(** val check_c11_violation :
+    program -> state list -> event list -> edge list list -> relations -> nat
+    list -> bool **)
+
+let check_c11_violation =
+  check_violation c11_b
+
+(** val check_tso_violation :
+    program -> state list -> event list -> edge list list -> relations -> nat
+    list -> bool **)
+
+let check_tso_violation =
+  check_violation tso_b

@@ -11,6 +11,8 @@ val fst : ('a1 * 'a2) -> 'a1
 
 val snd : ('a1 * 'a2) -> 'a2
 
+val length : 'a1 list -> nat
+
 val app : 'a1 list -> 'a1 list -> 'a1 list
 
 type comparison =
@@ -21,6 +23,8 @@ type comparison =
 val compOpp : comparison -> comparison
 
 val add : nat -> nat -> nat
+
+val eqb : bool -> bool -> bool
 
 module type EqLtLe =
  sig
@@ -34,6 +38,19 @@ module MakeOrderTac :
  sig
  end
 
+module Nat :
+ sig
+  val eqb : nat -> nat -> bool
+
+  val leb : nat -> nat -> bool
+
+  val ltb : nat -> nat -> bool
+
+  val eq_dec : nat -> nat -> bool
+ end
+
+val nth_error : 'a1 list -> nat -> 'a1 option
+
 val rev_append : 'a1 list -> 'a1 list -> 'a1 list
 
 val map : ('a1 -> 'a2) -> 'a1 list -> 'a2 list
@@ -45,6 +62,8 @@ val fold_left : ('a1 -> 'a2 -> 'a1) -> 'a2 list -> 'a1 -> 'a1
 val existsb : ('a1 -> bool) -> 'a1 list -> bool
 
 val forallb : ('a1 -> bool) -> 'a1 list -> bool
+
+val seq : nat -> nat -> nat list
 
 type 'x compare =
 | LT
@@ -163,6 +182,8 @@ module Coq_Pos :
   val compare : positive -> positive -> comparison
 
   val eqb : positive -> positive -> bool
+
+  val eq_dec : positive -> positive -> bool
  end
 
 module N :
@@ -576,7 +597,7 @@ val both :
   ((z * z) -> (z * z) -> z * z) -> (z * z) option -> (z * z) option ->
   (z * z) option
 
-val seq : eff -> eff -> eff
+val seq0 : eff -> eff -> eff
 
 val times : positive -> eff -> eff
 
@@ -598,6 +619,8 @@ val begin0 : problem -> n M.t -> n M.t
 
 val check_run : problem -> n M.t -> unit M.t -> run -> bool
 
+type ('loc, 'val0) label = { at_loc : 'loc; read_val : 'val0; written : 'val0 }
+
 type location = positive
 
 type value = positive
@@ -616,6 +639,18 @@ type edge = { source : state; does : action; target : state }
 type program = { edges : edge list; memory : (location * value) list;
                  fixed : state list; unbounded : state list }
 
+type access = (location, value) label
+
+val label_of : action -> access option
+
+type thread =
+| First of location
+| Thread of nat
+
+val thread_dec : thread -> thread -> bool
+
+val first_write : location -> value -> access
+
 type mark =
 | Apart
 | Joined
@@ -630,6 +665,7 @@ type level =
 
 type message =
 | Silent
+| Heard
 | Passes
 | Overlooked
 
@@ -654,6 +690,46 @@ val joins : bool -> mark -> level -> bool
 
 val touch : bool -> level -> level
 
+type rules = { told : message list;
+               access_mark : (bool -> bool -> bool -> mark -> message -> mark);
+               fence_mark : (bool -> bool -> mark -> mark);
+               passing : (bool -> bool -> bool -> mark -> mark -> message ->
+                         message); guess_mark : (bool -> mark);
+               last_marks : (bool -> mark list) }
+
+val marks : mark list
+
+val levels : level list
+
+val access_moves :
+  rules -> bool -> bool -> bool -> bool -> location -> value -> value ->
+  state -> state -> transition list
+
+val last_moves :
+  rules -> bool -> state -> location -> value -> bool -> transition list
+
+val values_at : value list M.t -> location -> value list
+
+val note_value : value list M.t -> (location * value) -> value list M.t
+
+val writes_value : edge -> (location * value) list
+
+val known_values : program -> value list M.t
+
+val edge_moves : rules -> value list M.t -> edge -> transition list
+
+val starting : program -> spot list
+
+val initially_of : program -> count M.t
+
+val net_of : rules -> program -> problem
+
+val location_of : action -> location option
+
+val listed_once : location list -> unit M.t -> unit M.t option
+
+val check_program : program -> bool
+
 val has_cur : mark -> bool
 
 val has_acq : mark -> bool
@@ -672,36 +748,148 @@ val after_fence : bool -> bool -> mark -> mark
 
 val pass : bool -> bool -> bool -> mark -> mark -> message -> message
 
-val marks : mark list
+val c11 : rules
 
-val levels : level list
+val is_reached : mark -> bool
 
-val messages : message list
+val by_read : mark -> bool
 
-val access_moves :
-  bool -> bool -> bool -> bool -> location -> value -> value -> state ->
-  state -> transition list
+val at_home : mark -> bool
 
-val last_moves : state -> location -> value -> bool -> transition list
+val is_heard : message -> bool
 
-val values_at : value list M.t -> location -> value list
+val is_written : message -> bool
 
-val note_value : value list M.t -> (location * value) -> value list M.t
+val at_guess : message -> bool
 
-val writes_value : edge -> (location * value) list
+val follows_on : bool -> bool -> mark -> message -> bool
 
-val known_values : program -> value list M.t
+val reached_mark : bool -> bool -> mark -> message -> mark
 
-val edge_moves : value list M.t -> edge -> transition list
+val reached_message : bool -> bool -> mark -> message -> message
 
-val starting : program -> spot list
+val tso_rules : rules
 
-val initially_of : program -> count M.t
+type deed =
+| Wrote of location * value
+| Did of nat * action
 
-val net_of : program -> problem
+type event = { deed_of : deed; source_of : nat option; rank_of : nat }
 
-val location_of : action -> location option
+val nothing : access
 
-val listed_once : location list -> unit M.t -> unit M.t option
+val label_of_deed : deed -> access
 
-val check_program : program -> bool
+val thread_of : deed -> thread
+
+val reading : deed -> bool
+
+val writing : deed -> bool
+
+val acquiring : deed -> bool
+
+val releasing : deed -> bool
+
+val ev : event list -> nat -> event option
+
+val test : event list -> (deed -> bool) -> nat -> bool
+
+val lab_at : event list -> nat -> access
+
+val tid_at : event list -> nat -> thread
+
+val src : event list -> nat -> nat option
+
+val rank : event list -> nat -> nat
+
+val same_place : event list -> nat -> nat -> bool
+
+val po_b : event list -> nat -> nat -> bool
+
+val rf_b : event list -> nat -> nat -> bool
+
+val mo_b : event list -> nat -> nat -> bool
+
+val fr_b : event list -> nat -> nat -> bool
+
+val all : event list -> (nat -> bool) -> bool
+
+val sources_fit : event list -> bool
+
+val ranks_fit : event list -> bool
+
+val firsts_fit : event list -> bool
+
+val fits : event list -> bool
+
+val action_eqb : action -> action -> bool
+
+val edge_eqb : edge -> edge -> bool
+
+val walks : program -> state -> edge list -> action list -> bool
+
+val acts_of : event list -> nat -> action list
+
+val paths_fit :
+  event list -> program -> nat -> state list -> edge list list -> bool
+
+val deeds_fit : event list -> program -> state list -> bool
+
+val contains :
+  event list -> (nat -> nat -> bool) -> (nat -> nat -> bool) -> bool
+
+val transitive : event list -> (nat -> nat -> bool) -> bool
+
+val irreflexive : event list -> (nat -> nat -> bool) -> bool
+
+val accesses_b : event list -> nat -> bool
+
+val eco_step : event list -> nat -> nat -> bool
+
+val sc_step : event list -> nat -> nat -> bool
+
+type relations = { sequences : (nat -> nat -> bool);
+                   happens : (nat -> nat -> bool);
+                   ecos : (nat -> nat -> bool);
+                   common : (nat -> nat -> bool);
+                   coherent : (nat -> nat -> bool) }
+
+val sequences_fit : event list -> relations -> bool
+
+val makes_known_b : event list -> nat -> nat -> bool
+
+val learns_b : event list -> nat -> nat -> bool
+
+val sync_b : event list -> relations -> nat -> nat -> bool
+
+val hb_step : event list -> relations -> nat -> nat -> bool
+
+val atomic_b : event list -> bool
+
+val c11_b : event list -> relations -> bool
+
+val ppo_b : event list -> nat -> nat -> bool
+
+val ghb_step : event list -> nat -> nat -> bool
+
+val uni_step : event list -> nat -> nat -> bool
+
+val tso_b : event list -> relations -> bool
+
+val chain : event list -> nat -> nat list -> nat -> bool
+
+val cycle_b : event list -> nat list -> bool
+
+val starts_fit : program -> state list -> bool
+
+val check_violation :
+  (event list -> relations -> bool) -> program -> state list -> event list ->
+  edge list list -> relations -> nat list -> bool
+
+val check_c11_violation :
+  program -> state list -> event list -> edge list list -> relations -> nat
+  list -> bool
+
+val check_tso_violation :
+  program -> state list -> event list -> edge list list -> relations -> nat
+  list -> bool

@@ -82,8 +82,9 @@ Section Acyclic.
     H x -> H y -> step i (G E H e) x y -> step i H x y.
 
   Theorem violation_complete' l : sorted E po rf l -> consistent (events E l) -> ~ SC (events E l) ->
-    exists l1 e l2 w' f, l = l1 ++ e :: l2 /\ SC (events E l1) /\ first (events E l1) e w' /\
-      events E l1 f /\ clos_refl_trans E (scstep (events E l1)) w' f /\ po f e /\
+    exists l1 e l2 w' f, l = l1 ++ e :: l2 /\ SC (events E l1) /\ ~ events E l1 e /\
+      (forall x, LastEvent.G E (events E l1) e x -> ~ po e x /\ ~ rf e x) /\ atomic (LastEvent.G E (events E l1) e) /\
+      first (events E l1) e w' /\ events E l1 f /\ clos_refl_trans E (scstep (events E l1)) w' f /\ po f e /\
       (forall i a, behind (events E l1) e a -> ~ clos_trans E (step i (G E (events E l1) e)) a e).
   Proof.
     intros S [Rc Ra] N. apply not_all_not_ex in N.
@@ -108,21 +109,22 @@ Section Acyclic.
         apply (out_sc E po rf mo mo_irr _ _ P1 P2) in U; eapply None; eauto. }
     destruct (first_exists E rf mo Wr mo_dom mo_trans Loc loc mo_loc rf_loc mo_total _ _ B) as (w' & Fw).
     destruct (proj1 (one_last_event E po rf mo Wr mo_dom mo_trans mo_irr rf_fun _ _ Fr P1 P2 w' Fw At A)) as (f & Hf & Rf & Pf); [eauto|].
-    exists l1, e, l2, w', f. repeat (split; [assumption || reflexivity|]).
+    exists l1, e, l2, w', f. split; [reflexivity|]. split; [exact A|]. split; [exact Fr|]. split; [intros y Hy; auto|].
+    repeat (split; [assumption|]).
     refine (proj1 (last_event_consistent' (events E l1) e _ _ _ _ _ _) CG); eauto.
   Qed.
 End Acyclic.
 
-(** x86-TSO: uniproc and global happens-before, [ppo] being program order but for pure writes before pure reads. *)
+(** x86-TSO: uniproc and global happens-before, [ppo] being program order but for pure writes before pure reads, and [poloc]
+    that between accesses of one location. *)
 Section TSO.
   Variable E : Type.
-  Variables po rf mo ppo : E -> E -> Prop.
-  Variable L : Type.
-  Variable loc : E -> L.
+  Variables po rf mo ppo poloc : E -> E -> Prop.
   Hypothesis ppo_po : forall a b, ppo a b -> po a b.
+  Hypothesis poloc_po : forall a b, poloc a b -> po a b.
   Definition tso (ghb : bool) (P : E -> Prop) x y := P x /\ P y /\
     (if ghb then ppo x y \/ (rf x y /\ ~ po x y) \/ mo x y \/ frel E rf mo P x y
-     else (po x y /\ loc x = loc y) \/ rf x y \/ mo x y \/ frel E rf mo P x y).
+     else poloc x y \/ rf x y \/ mo x y \/ frel E rf mo P x y).
 
   Lemma tso_sc i P x y : tso i P x y -> scstep E po rf mo P x y.
   Proof. destruct i; intros (A & B & C); repeat split; auto; intuition auto. Qed.

@@ -272,7 +272,8 @@ Section Program.
   Definition knows (H : E -> Prop) (tail : list E) (x : Loc) (f : E) : Prop :=
     exists a, In a tail /\ accesses a /\ loc a = x /\ clos_refl_trans E (hbstep E po sync H) a f.
 
-  Definition attack (k1 : list E) (w' : E) (k2 : list E) (e : E) : Prop :=
+  (** All of an attack but that [e] has to be consistent. *)
+  Definition opening (k1 : list E) (w' : E) (k2 : list E) (e : E) : Prop :=
     let k := k1 ++ w' :: k2 in
     sc_run k /\
     isW w' /\ loc e = loc w' /\
@@ -280,26 +281,33 @@ Section Program.
     Prog (tid e) (history (tid e) k ++ [lab e]) /\
     (exists f, In f (w' :: k2) /\ tid f = tid e) /\
     (isR e -> exists w, last_write k1 (loc e) w /\ read_val (lab e) = written (lab w)) /\
-    (isW e -> ~ isR w') /\
+    (isW e -> ~ isR w').
+
+  Definition attack (k1 : list E) (w' : E) (k2 : list E) (e : E) : Prop :=
+    let k := k1 ++ w' :: k2 in
+    opening k1 w' k2 e /\
     (forall f, In f k -> tid f = tid e -> ~ knows (events k) (w' :: k2) (loc w') f).
 
   (** [e] would come before [w']: it is a write placed there, or it reads what [w'] overwrites. *)
   Definition overlooked e w' := mo e w' \/ exists w, rf w e /\ mo w w'.
 
-
-  Theorem attack_complete l : graph l -> consistent (events l) -> ~ SC (events l) ->
-    exists k1 w' k2 e, attack k1 w' k2 e /\ forward E (scstep (events (k1 ++ w' :: k2))) (k1 ++ w' :: k2) /\
-      NoDup (k1 ++ w' :: k2) /\ overlooked e w'.
+  (** A last event that makes a graph not SC, in any model: what comes before it is a run that opens an attack. All accesses of
+      its location from [w'] on are stale for it. *)
+  Lemma last_event_opens l l1 e l2 w' f : graph l -> l = l1 ++ e :: l2 ->
+    SC (events l1) -> ~ events l1 e -> (forall x, G E (events l1) e x -> ~ po e x /\ ~ rf e x) ->
+    atomic E rf mo isW (G E (events l1) e) -> first E rf mo (events l1) e w' ->
+    events l1 f -> clos_refl_trans E (scstep (events l1)) w' f -> po f e ->
+    exists k1 k2, opening k1 w' k2 e /\ Permutation l1 (k1 ++ w' :: k2) /\
+      forward E (scstep (events (k1 ++ w' :: k2))) (k1 ++ w' :: k2) /\ NoDup (k1 ++ w' :: k2) /\ overlooked e w' /\
+      forall x, In x (w' :: k2) -> accesses x -> loc x = loc w' -> stale E rf mo (events l1) e x.
   Proof.
-    intros Gl Ra Ns. assert (Gl' := Gl). destruct Gl' as [Gs Gr Gp].
-    destruct (violation_complete E po rf mo isW mo_dom mo_trans mo_irr rf_fun rf_dom sync sync_porf sync_mono sync_local Loc loc mo_loc rf_loc mo_total l Gs Ra Ns)
-      as (l1 & e & l2 & w' & f & El & (Hsc & Fr & Out & At & Fw & Hf & Rf & Pf & Kn)).
+    intros Gl El Hsc Fr Out At Fw Hf Rf Pf. assert (Gl' := Gl). destruct Gl' as [Gs Gr Gp].
     set (H := events l1) in *.
     assert (G1 : graph l1).
     { split.
       - subst l. eapply sorted_app; eauto.
       - intros r Ir Rr. destruct (Gr r) as (w & Iw & Rw); [subst l; apply in_or_app; auto|auto|]. exists w. split; auto.
-        clear Gr Gp Gl Ra Ns. destruct (in_split _ _ Ir) as (a & b & Eab). rewrite El, Eab in Gs, Iw.
+        clear Gr Gp Gl. destruct (in_split _ _ Ir) as (a & b & Eab). rewrite El, Eab in Gs, Iw.
         assert (F := sorted_forward _ Gs). rewrite <- app_assoc in F, Iw. simpl in F, Iw.
         rewrite Eab. apply in_or_app. left. eapply in_prefix_before; [exact F|exact Iw|right; exact Rw].
       - intros a x b Ex. eapply Gp. rewrite El, Ex, <- app_assoc. simpl. reflexivity. }
@@ -357,8 +365,8 @@ Section Program.
       destruct C as [C|[C|[C|(w & Pw & C)]]]; auto. right; right; right. exists w. split; auto. now apply Ink. }
     assert (Over : overlooked e w').
     { destruct Bw as [B|(w & _ & R & B & _)]; [left; exact B|right; eauto]. }
-    exists k1, w', k2, e. split; [|auto]. unfold attack. fold k.
-    split; [exact Run|]. split; [exact Ww|]. split; [exact Lw|]. split; [|split; [|split; [|split; [|split]]]].
+    exists k1, k2. fold k. split; [|split; [exact Pk|split; [exact Fke|split; [exact NDk|split; [exact Over|]]]]].
+    { unfold opening. fold k. split; [exact Run|]. split; [exact Ww|]. split; [exact Lw|]. split; [|split; [|split; [|split]]].
     - (* every later step joins *)
       intros p x q Eq. assert (Bx := In2 x ltac:(rewrite Eq; apply in_or_app; simpl; auto)).
       assert (C : exists c, clos_refl_trans E (scstep H) w' c /\ scstep H c x).
@@ -420,13 +428,8 @@ Section Program.
         * apply Fr. rewrite Q. exact Hw.
         * apply (mo_irr e). eauto.
       + assert (B0 : LastEvent.behind E rf mo H e w0) by (split; auto).
-        destruct (Fst _ B0) as [->|M']; [exact (mo_irr _ M0)|]. apply (mo_irr w0). eauto.
-    - (* e's thread does not know *)
-      intros g Ig Tg (x & Ix & Ax & Lx & Rx).
-      assert (Hx : H x) by (apply Ink; unfold k; apply in_or_app; auto).
-      assert (Hg : H g) by now apply Ink.
-      apply (Kn x).
-      + (* x is stale *)
+        destruct (Fst _ B0) as [->|M']; [exact (mo_irr _ M0)|]. apply (mo_irr w0). eauto. }
+    intros x Ix Ax Lx. assert (Hx : H x) by (apply Ink; unfold k; apply in_or_app; auto).
         assert (Aft : forall v, In v (w' :: k2) -> isW v -> loc v = loc w' -> LastEvent.behind E rf mo H e v).
         { intros v Iv Wv Lv. assert (Hv : H v) by (apply Ink; unfold k; apply in_or_app; auto).
           assert (V : v = w' \/ mo w' v).
@@ -446,14 +449,27 @@ Section Program.
         assert (S : scstep H x w').
         { repeat split; auto. right; right; right. exists w. repeat split; auto. intros ->. tauto. }
         destruct Ix as [<-|Ix]; [tauto|]. apply (Hsc w'). eapply t_trans; [apply In2; eauto|now apply t_step].
-      + (* and a path leads to e *)
-        assert (Pge : po g e). { destruct (po_total g e Tg) as [->|[C|C]]; auto; [contradiction|].
-          destruct (Out g) as [C' _]; [left; auto|contradiction]. }
-        assert (Mono : forall u v, clos_refl_trans E (hbstep E po sync (events k)) u v -> u = v \/ hb E po sync (G E H e) u v).
+  Qed.
+
+  Theorem attack_complete l : graph l -> consistent (events l) -> ~ SC (events l) ->
+    exists k1 w' k2 e, attack k1 w' k2 e /\ forward E (scstep (events (k1 ++ w' :: k2))) (k1 ++ w' :: k2) /\
+      NoDup (k1 ++ w' :: k2) /\ overlooked e w'.
+  Proof.
+    intros Gl Ra Ns.
+    destruct (violation_complete E po rf mo isW mo_dom mo_trans mo_irr rf_fun rf_dom sync sync_porf sync_mono sync_local Loc loc mo_loc rf_loc mo_total l (g_sorted _ Gl) Ra Ns)
+      as (l1 & e & l2 & w' & f & El & (Hsc & Fr & Out & At & Fw & Hf & Rf & Pf & Kn)).
+    destruct (last_event_opens l l1 e l2 w' f Gl El Hsc Fr Out At Fw Hf Rf Pf) as (k1 & k2 & Op & Pk & Fs & ND & Ov & St).
+    exists k1, w', k2, e. split; [|auto]. split; [exact Op|]. set (k := k1 ++ w' :: k2) in *. set (H := events l1) in *.
+    assert (Ink : forall x, In x k <-> H x)
+      by (intros x; split; intros I; [exact (Permutation_in _ (Permutation_sym Pk) I)|exact (Permutation_in _ Pk I)]).
+    intros g Ig Tg (x & Ix & Ax & Lx & Rx). assert (Hg : H g) by now apply Ink. apply (Kn x (St x Ix Ax Lx)).
+    assert (Pge : po g e). { destruct (po_total g e Tg) as [->|[C|C]]; auto; [contradiction|].
+      destruct (Out g) as [C' _]; [left; auto|contradiction]. }
+    assert (Mono : forall u v, clos_refl_trans E (hbstep E po sync (events k)) u v -> u = v \/ hb E po sync (G E H e) u v).
         { intros u v R. apply rt_t in R. destruct R as [|R]; auto. right. eapply hb_mono; [exact sync_mono| |exact R].
-          intros z Iz. left. now apply Ink. }
-        assert (Last : hb E po sync (G E H e) g e) by (apply t_step; split; [left; auto|split; [right; auto|auto]]).
-        destruct (Mono _ _ Rx) as [->|R]; auto. eapply t_trans; eauto.
+      intros z Iz. left. now apply Ink. }
+    assert (Last : hb E po sync (G E H e) g e) by (apply t_step; split; [left; auto|split; [right; auto|auto]]).
+    destruct (Mono _ _ Rx) as [->|R]; auto. eapply t_trans; eauto.
   Qed.
 
   (** * What threads know, followed along the run: three bits for each thread and one for each location's last write *)
@@ -556,24 +572,17 @@ Section Program.
 
   (** Success of the instrumented program: the run, its steps after [w'] joined by levels, bit [s] set and bit [k] not. *)
   Definition success (k1 : list E) (w' : E) (k2 : list E) (e : E) : Prop :=
-    let k := k1 ++ w' :: k2 in
-    sc_run k /\ isW w' /\ loc e = loc w' /\
-    (forall p b q, k2 = p ++ b :: q -> exists c, In c (w' :: p) /\ dep c b) /\
-    Prog (tid e) (history (tid e) k ++ [lab e]) /\
-    (exists f, In f (w' :: k2) /\ tid f = tid e) /\
-    (isR e -> exists w, last_write k1 (loc e) w /\ read_val (lab e) = written (lab w)) /\
-    (isW e -> ~ isR w') /\
-    ~ cur (fold_left (kstep (loc w')) (w' :: k2) knone) (tid e).
+    opening k1 w' k2 e /\ ~ cur (fold_left (kstep (loc w')) (w' :: k2) knone) (tid e).
 
   Theorem not_robust_success l : graph l -> consistent (events l) -> ~ SC (events l) ->
     exists k1 w' k2 e, success k1 w' k2 e /\ forward E (scstep (events (k1 ++ w' :: k2))) (k1 ++ w' :: k2) /\
       NoDup (k1 ++ w' :: k2) /\ overlooked e w'.
   Proof.
     intros Gl Ra Ns.
-    destruct (attack_complete l Gl Ra Ns) as (k1 & w' & k2 & e & (A & B & C & D & Pr & S & V & U & K) & Fs & ND & Ov).
+    destruct (attack_complete l Gl Ra Ns) as (k1 & w' & k2 & e & (Op & K) & Fs & ND & Ov).
     assert (F : forward E po (k1 ++ w' :: k2)).
     { eapply forward_weaken; [|exact Fs]. intros x y Ix Iy P. repeat split; auto. }
-    exists k1, w', k2, e. split; [|auto]. unfold success. split; [exact A|]. repeat (split; [assumption|]).
+    exists k1, w', k2, e. split; [|auto]. split; [exact Op|]. assert (A := proj1 Op).
     intros Kt. destruct (kbits_sound k1 (w' :: k2) (loc w') A F ND (w' :: k2) [] ltac:(now rewrite app_nil_r)) as [I _ _ _].
     destruct (I _ Kt) as (f & If & Tf & Kf). exact (K f If Tf Kf).
   Qed.

@@ -6,13 +6,12 @@ From Palisade Require Import Net Maps Programs.
 
 (** * Places *)
 
-(** A thread before it has joined; one that has; one that would know behind an acquiring fence; one that knows; one that knew at
-    its last releasing fence. *)
+(** A thread before it has joined; one that has; and three for what it knows, which models tell apart as they need. *)
 Inductive mark := Apart | Joined | Suspects | Knows | Fenced.
 (** Since [w'], a location was not accessed, was read, was written. *)
 Inductive level := Untouched | WasRead | WasWritten.
-(** What the last write of a location passes on; [Overlooked] is the location of [w'], of which each access knows. *)
-Inductive message := Silent | Passes | Overlooked.
+(** What a location says to who accesses it; [Overlooked] is the location of [w'], of which each access knows. *)
+Inductive message := Silent | Heard | Passes | Overlooked.
 
 Inductive spot :=
 | At (q : state) (m : mark)
@@ -44,6 +43,7 @@ Definition number_of (s : spot) : positive :=
   | Touched x WasWritten => xO (xI (xI (xI (xO (code x xH)))))
   | Says x Silent => xI (xI (xO (xO (code x xH))))
   | Says x Passes => xI (xI (xO (xI (code x xH))))
+  | Says x Heard => xI (xI (xI (xI (xI (xI (xO (xI (xI (code x xH)))))))))
   | Says x Overlooked => xI (xI (xI (xO (code x xH))))
   | Before => xI (xI (xI (xI (xO xH))))
   | Success => xI (xI (xI (xI (xI (xO xH)))))
@@ -68,41 +68,20 @@ Definition joins (writing : bool) (m : mark) (l : level) : bool :=
 Definition touch (writing : bool) (l : level) : level :=
   if writing then WasWritten else match l with WasWritten => WasWritten | _ => WasRead end.
 
-Definition has_cur (m : mark) : bool := match m with Knows | Fenced => true | _ => false end.
-Definition has_acq (m : mark) : bool := match m with Suspects | Knows | Fenced => true | _ => false end.
-Definition has_rel (m : mark) : bool := match m with Fenced => true | _ => false end.
-Definition mark_with (rel cur acq : bool) : mark :=
-  if rel then Fenced else if cur then Knows else if acq then Suspects else Joined.
-
-Definition is_passed (s : message) : bool := match s with Passes => true | _ => false end.
-Definition is_overlooked (s : message) : bool := match s with Overlooked => true | _ => false end.
-
-(** The thread after an access of a location whose last write says [s]. *)
-Definition after_access (reading acquiring : bool) (m : mark) (s : message) : mark :=
-  let got := reading && is_passed s in
-  let cur := has_cur m || is_overlooked s || (acquiring && got) in
-  mark_with (has_rel m) cur (has_acq m || cur || got).
-
-(** The thread after a fence. *)
-Definition after_fence (acquiring releasing : bool) (m : mark) : mark :=
-  match m with
-  | Apart => Apart
-  | _ => let cur := has_cur m || (acquiring && has_acq m) in
-         mark_with (has_rel m || (releasing && cur)) cur (has_acq m || cur)
-  end.
-
-(** What a write passes on, by a thread that was at [m] and is at [m']; an update goes on with the release sequence. *)
-Definition pass (reading writing releasing : bool) (m m' : mark) (s : message) : message :=
-  if writing then
-    match s with
-    | Overlooked => Overlooked
-    | _ => if has_rel m || (releasing && has_cur m') || (reading && is_passed s) then Passes else Silent
-    end
-  else s.
+(** What a model of memory asks for: how the marks of threads and what locations say change. *)
+Record rules := {
+  told : list message;                                                       (* what locations may say *)
+  access_mark : bool -> bool -> bool -> mark -> message -> mark;             (* after an access that reads, writes, acquires *)
+  fence_mark : bool -> bool -> mark -> mark;                                 (* after a fence that acquires, releases *)
+  passing : bool -> bool -> bool -> mark -> mark -> message -> message;      (* of an access that reads, writes, releases *)
+  guess_mark : bool -> mark;                                                 (* of the thread of [w'], which may be an update *)
+  last_marks : bool -> list mark }.                                          (* of the last event's thread; it may write *)
 
 Definition marks := [Apart; Joined; Suspects; Knows; Fenced].
 Definition levels := [Untouched; WasRead; WasWritten].
-Definition messages := [Silent; Passes; Overlooked].
+
+Section Rules.
+  Variable rl : rules.
 
 (** An access of [x] that finds [v] and leaves [v'], from [q] to [q']. *)
 Definition access_moves (reading writing acquiring releasing : bool) (x : location) (v v' : value) (q q' : state) : list transition :=
@@ -111,17 +90,17 @@ Definition access_moves (reading writing acquiring releasing : bool) (x : locati
   (* as w' *)
   (if writing then
      [moves [At q Apart; Holds x v; Touched x Untouched; Says x Silent; Before]
-            [At q' Knows; Holds x v'; Touched x WasWritten; Says x Overlooked; Behind v reading]]
+            [At q' (guess_mark rl reading); Holds x v'; Touched x WasWritten; Says x Overlooked; Behind v reading]]
    else []) ++
   (* after w' *)
   flat_map (fun m => flat_map (fun l => if joins writing m l then map (fun s =>
-    let m' := after_access reading acquiring m s in
+    let m' := access_mark rl reading writing acquiring m s in
     moves [At q m; Holds x v; Touched x l; Says x s]
-          [At q' m'; Holds x v'; Touched x (touch writing l); Says x (pass reading writing releasing m m' s)]) messages else []) levels) marks.
+          [At q' m'; Holds x v'; Touched x (touch writing l); Says x (passing rl reading writing releasing m m' s)]) (told rl) else []) levels) marks.
 
 (** The last event: it finds what was there before [w'], if it reads; [w'] is no update, if it writes. *)
-Definition last_moves (q : state) (x : location) (v : value) (by_update : bool) : list transition :=
-  map (fun m => moves [At q m; Says x Overlooked; Behind v by_update] [Success]) [Joined; Suspects].
+Definition last_moves (writing : bool) (q : state) (x : location) (v : value) (by_update : bool) : list transition :=
+  map (fun m => moves [At q m; Says x Overlooked; Behind v by_update] [Success]) (last_marks rl writing).
 
 (** All values that a location may hold: those at first and those that are written. *)
 Definition values_at (known : M.t (list value)) (x : location) : list value :=
@@ -143,10 +122,10 @@ Definition edge_moves (known : M.t (list value)) (e : edge) : list transition :=
   let q := source e in let q' := target e in
   match does e with
   | Internal => map (fun m => moves [At q m] [At q' m]) marks
-  | Fence a r => map (fun m => moves [At q m] [At q' (after_fence a r m)]) marks
-  | Load x v a => access_moves true false a false x v v q q' ++ last_moves q x v false ++ last_moves q x v true
-  | Store x v' r => flat_map (fun v => access_moves false true false r x v v' q q' ++ last_moves q x v false) (values_at known x)
-  | Update x v v' a r => access_moves true true a r x v v' q q' ++ last_moves q x v false
+  | Fence a r => map (fun m => moves [At q m] [At q' (fence_mark rl a r m)]) marks
+  | Load x v a => access_moves true false a false x v v q q' ++ last_moves false q x v false ++ last_moves false q x v true
+  | Store x v' r => flat_map (fun v => access_moves false true false r x v v' q q' ++ last_moves true q x v false) (values_at known x)
+  | Update x v v' a r => access_moves true true a r x v v' q q' ++ last_moves true q x v false
   end.
 
 Definition starting (P : program) : list spot :=
@@ -162,6 +141,7 @@ Definition net_of (P : program) : problem :=
   {| transitions := collect (edge_moves known) (edges P);
      initially := initially_of P;
      targets := [tokens [Success]] |}.
+End Rules.
 
 Lemma note_value_has known a x v : In v (values_at known x) \/ a = (x, v) -> In v (values_at (note_value known a) x).
 Proof.

@@ -1,9 +1,11 @@
-(** Runs that end in success are followed in the program's net. *)
+(** Runs that end in a last event are followed in the program's net, by the rules of any model of memory that are sound. *)
 From Coq Require Import List NArith Lia Bool Relations Permutation FMapPositive Classical.
 Import ListNotations.
 From Palisade Require Import Net Maps LastEvent Sorting Runs Programs AttackNet Moves Start.
 
 Section Following.
+  Variable rl : rules.
+  Hypothesis fence_apart : forall a r, fence_mark rl a r Apart = Apart.
   Variable P : program.
   Hypothesis checked : check_program P = true.
   Notation locs := (map fst (memory P)).
@@ -105,7 +107,7 @@ Section Following.
 
   (** * Steps of threads *)
 
-  Notation reach := (reach P).
+  Notation reach := (reach rl P).
 
   (** A thread that can do an access gets there by internal moves. *)
   Lemma can_go q0 hs : can P q0 hs -> forall l h, hs = l :: h -> forall ths n m mem lev msg control,
@@ -273,7 +275,7 @@ Section Following.
         assert (m = Apart) by eauto. subst m.
         destruct (fence_or_access ed b Ie Le) as [(fa & fr & De & Nb & _)|[Ab Kn]].
         { exists (set_nth n (target ed, Apart) ths'), mem, lev, msg.
-          split; [change Apart with (after_fence fa fr Apart); eapply fence_step; eauto|]. split; [apply Rd'|].
+          split; [generalize (fence_step rl P ths' mem lev msg [Before] n (source ed) Apart ed fa fr); rewrite fence_apart; eauto|]. split; [apply Rd'|].
           split; [apply holds_fence; auto; intros W; apply Nb; right; exact W|]. split; [|auto].
           intros i q1 m1 H1. destruct (PeanoNat.Nat.eq_dec i n) as [->|D].
           - rewrite (nth_set_same _ _ _ _ Hn') in H1. now inversion H1.
@@ -294,26 +296,40 @@ Section Following.
   (** * After [w'] *)
 
   Notation x0 := (loc w').
-  Notation kstep := (Runs.kstep thread location value E (tid X) (lab X) x0).
   Notation dep := (Runs.dep thread location value E (tid X) (lab X)).
-  Definition known (p : list E) := fold_left kstep (w' :: p) (Runs.knone thread location).
 
   Hypothesis Ww' : isW w'.
   Hypothesis Joins : forall p b q, k2 = p ++ b :: q -> exists c, In c (w' :: p) /\ dep c b.
   Hypothesis Over : Runs.overlooked E (rf X) (mo X) e w'.
   Hypothesis Same : loc e = x0.
 
-  (** What is noted after the steps [p] behind [w']. *)
+  (** What marks and messages mean after the steps [p] behind [w'], and that the rules keep it. *)
+  Variable sees : list E -> thread -> mark -> Prop.
+  Variable tells : list E -> location -> message -> Prop.
+  Record sound_rules : Prop := {
+    r_apart : forall t, t <> tid X w' -> sees [] t Apart;
+    r_guess : forall u, (u = true <-> isR w') -> sees [] (tid X w') (guess_mark rl u) /\ guess_mark rl u <> Apart;
+    r_silent : forall x, tells [] x (if Pos.eqb x x0 then Overlooked else Silent);
+    r_told : forall p x s, tells p x s -> In s (told rl);
+    r_overlooked : forall p s, tells p x0 s -> s = Overlooked;
+    r_fence : forall p b q fa fr m, k2 = p ++ b :: q -> ~ accesses b ->
+      (fa = true -> acquires _ _ (lab X b)) -> (fr = true -> releases _ _ (lab X b)) -> m <> Apart -> sees p (tid X b) m ->
+      sees (p ++ [b]) (tid X b) (fence_mark rl fa fr m) /\ fence_mark rl fa fr m <> Apart;
+    r_access : forall p b q rd wr ac re m s, k2 = p ++ b :: q -> accesses b -> (rd = true <-> isR b) -> (wr = true <-> isW b) ->
+      (ac = true -> acquires _ _ (lab X b)) -> (re = true -> releases _ _ (lab X b)) -> sees p (tid X b) m -> tells p (loc b) s ->
+      let m' := access_mark rl rd wr ac m s in
+      sees (p ++ [b]) (tid X b) m' /\ m' <> Apart /\ tells (p ++ [b]) (loc b) (passing rl rd wr re m m' s);
+    r_others : forall p b q t m, k2 = p ++ b :: q -> t <> tid X b -> sees p t m -> sees (p ++ [b]) t m;
+    r_elsewhere : forall p b q x s, k2 = p ++ b :: q -> x <> loc b \/ ~ accesses b -> tells p x s -> tells (p ++ [b]) x s;
+    r_last : forall m wr, (wr = true -> isW e) -> m <> Apart -> sees k2 (tid X e) m -> In m (last_marks rl wr) }.
+  Hypothesis Rules : sound_rules.
+
+  (** What is noted after these steps. *)
   Record noted (p : list E) (ths : list (state * mark)) lev msg : Prop := {
     joined : forall n q m c, nth_error ths n = Some (q, m) -> In c (w' :: p) -> tid X c = Thread n -> m <> Apart;
-    knowing : forall n q m, nth_error ths n = Some (q, m) ->
-      (has_cur m = true -> cur _ _ (known p) (Thread n)) /\
-      (has_acq m = true -> acq _ _ (known p) (Thread n)) /\
-      (has_rel m = true -> rel _ _ (known p) (Thread n));
+    seen : forall n q m, nth_error ths n = Some (q, m) -> sees p (Thread n) m;
     touched : forall c, In c (w' :: p) -> accesses c -> lev (loc c) <> Untouched /\ (isW c -> lev (loc c) = WasWritten);
-    passing : forall x, msg x = Passes -> Runs.msg _ _ (known p) x;
-    overlooks : forall x, msg x = Overlooked -> x = x0;
-    overlooking : msg x0 = Overlooked }.
+    says : forall x, tells p x (msg x) }.
 
   Lemma not_first : forall x, tid X w' <> First x.
   Proof.
@@ -344,9 +360,6 @@ Section Following.
     - apply (first_is_first (k1 ++ w' :: p) b q x Kp T c); [apply in_or_app; auto|exact Ac|]. transitivity (loc b); [exact D|exact Lx].
   Qed.
 
-  Lemma known_snoc p b : known (p ++ [b]) = kstep (known p) b.
-  Proof. unfold known. rewrite app_comm_cons, fold_left_app. reflexivity. Qed.
-
   Lemma after p : forall r, k2 = p ++ r ->
     exists ths mem lev msg v u, reach ths mem lev msg [Behind v u] /\ ready ths (r ++ [e]) /\ holds (k1 ++ w' :: p) mem /\
       noted p ths lev msg /\ (u = true -> isR w') /\ In v (values_of P x0) /\
@@ -363,21 +376,18 @@ Section Following.
       { apply Hm, Kn. }
       { intros Rdb. destruct (Rb Rdb) as (w & Lw & _ & ->). now apply Hm. }
       assert (wr = true) by (apply Ew; exact Ww'). subst wr.
-      exists (set_nth n (target ed, Knows) ths'), (upd mem x0 v'), (upd lev x0 WasWritten), (upd msg x0 Overlooked), (mem x0), rd.
+      destruct (r_guess Rules rd Er) as [Gs Ga].
+      exists (set_nth n (target ed, guess_mark rl rd) ths'), (upd mem x0 v'), (upd lev x0 WasWritten), (upd msg x0 Overlooked), (mem x0), rd.
       split; [eapply guess_step; eauto|]. split; [rewrite <- Ek; apply Rd'|]. split; [apply holds_after; auto|].
       split; [|split; [|split]].
       + split.
         * intros i q1 m1 c H1 [<-|[]] Tc. assert (i = n) by congruence. subst i.
-          rewrite (nth_set_same _ _ _ _ Hn') in H1. inversion H1. discriminate.
+          rewrite (nth_set_same _ _ _ _ Hn') in H1. now inversion H1.
         * intros i q1 m1 H1. destruct (PeanoNat.Nat.eq_dec i n) as [->|D].
-          -- rewrite (nth_set_same _ _ _ _ Hn') in H1. inversion H1. subst m1.
-             assert (C : cur _ _ (known []) (Thread n)) by (unfold known; simpl; right; auto).
-             split; [auto|]. split; [|discriminate]. intros _. unfold known. simpl. right. split; auto.
-          -- rewrite nth_set_other, Ot in H1 by auto. rewrite (Ap _ _ _ H1). split; [|split]; discriminate.
+          -- rewrite (nth_set_same _ _ _ _ Hn') in H1. inversion H1. subst m1. rewrite <- T. exact Gs.
+          -- rewrite nth_set_other, Ot in H1 by auto. rewrite (Ap _ _ _ H1). apply (r_apart Rules). congruence.
         * intros c [<-|[]] _. rewrite upd_same. split; [discriminate|auto].
-        * intros x Hx. unfold upd in Hx. destruct (Pos.eqb x x0); [discriminate|]. rewrite Ms in Hx. discriminate.
-        * intros x Hx. unfold upd in Hx. destruct (Pos.eqb_spec x x0); auto. rewrite Ms in Hx. discriminate.
-        * now rewrite upd_same.
+        * intros x. assert (S := r_silent Rules x). unfold upd. destruct (Pos.eqb x x0); auto. now rewrite Ms.
       + intros ->. now apply Er.
       + apply Hm, Kn.
       + intros w Lw. now apply Hm.
@@ -387,7 +397,7 @@ Section Following.
       destruct (Run _ b _ Kp) as [Hb Rb].
       destruct (tid X b) as [x|n] eqn:T; [destruct (first_before p b r x Ek T)|].
       rewrite <- T in Hb. destruct (go _ _ _ _ _ _ _ _ _ Rd T Hb R) as (ed & ths' & q & m & Ie & Le & R' & Hn & Hn' & Ot & Rd').
-      destruct No as [Nj Nk Nt Np No Nv]. destruct (Nk _ _ _ Hn) as (Kc & Ka & Kr).
+      destruct No as [Nj Nk Nt Np].
       assert (Others : forall m' i q1 m1, nth_error (set_nth n (target ed, m') ths') i = Some (q1, m1) ->
         (i = n /\ m1 = m') \/ (i <> n /\ nth_error ths i = Some (q1, m1))).
       { intros m' i q1 m1 H1. destruct (PeanoNat.Nat.eq_dec i n) as [->|D].
@@ -401,32 +411,16 @@ Section Following.
       { (* a fence: its thread has joined *)
         assert (Nm : m <> Apart).
         { destruct (Joins p b r Ek) as (c & Ic & [D|(_ & _ & D & _)]); [|contradiction]. apply (Nj n q m c); auto. congruence. }
-        assert (Nm' : after_fence fa fr m <> Apart) by (destruct m, fa, fr; simpl; congruence).
-        exists (set_nth n (target ed, after_fence fa fr m) ths'), mem, lev, msg, v, u.
+        destruct (r_fence Rules p b r fa fr m Ek Nb Aq Rl Nm) as [Sf Nm']; [rewrite T; eauto|].
+        exists (set_nth n (target ed, fence_mark rl fa fr m) ths'), mem, lev, msg, v, u.
         split; [eapply fence_step; eauto|]. split; [apply Rd'|].
         split; [rewrite app_comm_cons, app_assoc; apply holds_fence; auto; intros W; apply Nb; right; exact W|].
         split; [|auto]. split; auto.
         - intros i q1 m1 c H1 Ic Tc. eapply Joined'; eauto.
-        - intros i q1 m1 H1. rewrite known_snoc. unfold Runs.kstep. simpl.
-          destruct (Others _ _ _ _ H1) as [[-> ->]|[D H2]].
-          + rewrite T. assert (C' : has_cur (after_fence fa fr m) = true ->
-              cur _ _ (known p) (Thread n) \/ (accesses b /\ loc b = x0) \/
-              (acquires _ _ (lab X b) /\ ((isR b /\ Runs.msg _ _ (known p) (loc b)) \/ (~ accesses b /\ acq _ _ (known p) (Thread n))))).
-            { intros C. destruct (has_cur m) eqn:Cm; [left; auto|]. right. right.
-              assert (fa = true /\ has_acq m = true) as [-> Am] by (destruct m, fa, fr; simpl in *; try discriminate; auto).
-              split; [now apply Aq|]. right. auto. }
-            split; [|split].
-            * intros C. right. split; auto.
-            * intros C. destruct (has_acq m) eqn:Am; [left; auto|]. right. split; auto. left. apply C'.
-              destruct m, fa, fr; simpl in *; try discriminate; auto.
-            * intros C. destruct (has_rel m) eqn:Rm; [left; auto|]. right. split; auto. split; auto.
-              assert (fr = true /\ has_cur (after_fence fa fr m) = true) as [-> Cm]
-                by (destruct m, fa, fr; simpl in *; try discriminate; auto).
-              split; [now apply Rl|now apply C'].
-          + destruct (Nk _ _ _ H2) as (A & B & C). split; [|split]; left; auto.
+        - intros i q1 m1 H1. destruct (Others _ _ _ _ H1) as [[-> ->]|[D H2]]; [rewrite <- T; exact Sf|].
+          eapply (r_others Rules); eauto. rewrite T. intros Q. inversion Q. contradiction.
         - intros c Ic Ac. rewrite app_comm_cons in Ic. apply in_app_or in Ic. destruct Ic as [Ic|[<-|[]]]; [auto|contradiction].
-        - intros x Hx. rewrite known_snoc. unfold Runs.kstep. simpl. right. split; [|now apply Np].
-          intros [W _]. apply Nb. right. exact W. }
+        - intros x. eapply (r_elsewhere Rules); eauto. }
       destruct (label_performs ed (lab X b) (mem (loc b)) Ie Le Kn Ab) as (rd & wr & ac & re & v' & Pf & Ix & Er & Ew & Ea & Ear & Ere & Vw & Vr & Iv').
       { apply Hm, Kn. }
       { intros Rdb. destruct (Rb Rdb) as (w & Lw & _ & ->). now apply Hm. }
@@ -436,38 +430,16 @@ Section Following.
         - change (loc c = loc b) in D. destruct (Nt c Ic Ac) as [T1 T2]. rewrite D in T1, T2. destruct W as [W|W].
           + rewrite T2 by exact W. destruct m; reflexivity.
           + assert (wr = true) by (apply Ew; exact W). subst wr. destruct m, (lev (loc b)); auto; congruence. }
-      set (m' := after_access rd ac m (msg (loc b))).
-      assert (Got : rd && is_passed (msg (loc b)) = true -> isR b /\ Runs.msg _ _ (known p) (loc b)).
-      { intros G. apply andb_prop in G. destruct G as [G1 G2]. split; [now apply Er|]. apply Np.
-        destruct (msg (loc b)); try discriminate; reflexivity. }
-      assert (C' : has_cur m' = true ->
-        cur _ _ (known p) (Thread n) \/ (accesses b /\ loc b = x0) \/
-        (acquires _ _ (lab X b) /\ ((isR b /\ Runs.msg _ _ (known p) (loc b)) \/ (~ accesses b /\ acq _ _ (known p) (Thread n))))).
-      { intros C. destruct (has_cur m) eqn:Cm; [left; auto|]. right.
-        destruct (is_overlooked (msg (loc b))) eqn:O.
-        - left. split; auto. apply No. destruct (msg (loc b)); try discriminate; reflexivity.
-        - right. assert (G : ac = true /\ rd && is_passed (msg (loc b)) = true).
-          { unfold m', after_access in C. rewrite Cm, O in C. destruct m, ac, (rd && is_passed (msg (loc b))); simpl in *;
-              try discriminate; auto. }
-          destruct G as [-> G]. split; [now apply Ea|]. left. now apply Got. }
-      assert (Nap : m' <> Apart) by (unfold m', after_access; destruct m, (msg (loc b)), ac, rd; simpl; discriminate).
+      destruct (r_access Rules p b r rd wr ac re m (msg (loc b)) Ek Ab Er Ew (proj1 Ea) (proj1 Ere)) as (Sa & Nap & Ta); [rewrite T; eauto|auto|].
+      set (m' := access_mark rl rd wr ac m (msg (loc b))) in *.
       exists (set_nth n (target ed, m') ths'), (upd mem (loc b) v'), (upd lev (loc b) (touch wr (lev (loc b)))),
-        (upd msg (loc b) (pass rd wr re m m' (msg (loc b)))), v, u.
-      split; [eapply after_step; eauto|]. split; [apply Rd'|].
+        (upd msg (loc b) (passing rl rd wr re m m' (msg (loc b)))), v, u.
+      split; [eapply after_step; eauto; eapply (r_told Rules); eauto|]. split; [apply Rd'|].
       split; [rewrite app_comm_cons, app_assoc; apply holds_after; auto|].
       split; [|auto]. split.
       + intros i q1 m1 c H1 Ic Tc. eapply Joined'; eauto.
-      + intros i q1 m1 H1. rewrite known_snoc. unfold Runs.kstep. simpl.
-        destruct (Others _ _ _ _ H1) as [[-> ->]|[D H2]].
-        * rewrite T. split; [|split].
-          -- intros C. right. split; auto.
-          -- intros C. destruct (has_acq m) eqn:Am; [left; auto|]. right. split; auto.
-             destruct (has_cur m') eqn:Cm; [left; now apply C'|right].
-             apply Got. unfold m', after_access in C, Cm.
-             destruct m, (is_overlooked (msg (loc b))), ac, (rd && is_passed (msg (loc b))); simpl in *; try discriminate; auto.
-          -- intros C. left. apply Kr. unfold m', after_access in C.
-             destruct m, (is_overlooked (msg (loc b))), ac, (rd && is_passed (msg (loc b))); simpl in *; try discriminate; auto.
-        * destruct (Nk _ _ _ H2) as (A & B & C). split; [|split]; left; auto.
+      + intros i q1 m1 H1. destruct (Others _ _ _ _ H1) as [[-> ->]|[D H2]]; [rewrite <- T; exact Sa|].
+        eapply (r_others Rules); eauto. rewrite T. intros Q. inversion Q. contradiction.
       + intros c Ic Ac. rewrite app_comm_cons in Ic. apply in_app_or in Ic.
         assert (Nw : wr = false -> ~ isW b) by (intros -> W; apply Ew in W; discriminate).
         destruct Ic as [Ic|[<-|[]]].
@@ -476,23 +448,7 @@ Section Following.
           destruct (lev (loc c)); split; auto; try discriminate; intros W; specialize (B W); discriminate.
         * rewrite upd_same. unfold touch. destruct wr; [split; [discriminate|auto]|].
           split; [destruct (lev (loc b)); discriminate|]. intros W. destruct (Nw eq_refl W).
-      + intros x Hx. rewrite known_snoc. unfold Runs.kstep. simpl. unfold upd in Hx. destruct (Pos.eqb_spec x (loc b)) as [Eq|D].
-        * unfold pass in Hx. destruct wr.
-          -- left. split; [now apply Ew|]. split; [exact Eq|]. rewrite Eq.
-             assert (Cases : has_rel m = true \/ (re = true /\ has_cur m' = true) \/ rd && is_passed (msg (loc b)) = true).
-             { destruct (has_rel m); auto. destruct re, (has_cur m'); auto; destruct rd; auto;
-                 destruct (msg (loc b)); simpl in *; try discriminate; auto. }
-             destruct Cases as [C|[[-> C]|C]].
-             ++ left. rewrite T. auto.
-             ++ right. left. split; [now apply Ere|]. rewrite T. now apply C'.
-             ++ right. right. now apply Got.
-          -- right. rewrite Eq. split; [|auto]. intros [W _]. apply Ew in W. discriminate.
-        * right. split; [|auto]. intros [_ Eq]. contradiction.
-      + intros x Hx. unfold upd in Hx. destruct (Pos.eqb_spec x (loc b)) as [Eq|D]; auto.
-        rewrite Eq. apply No. unfold pass in Hx. destruct wr; auto.
-        destruct (msg (loc b)), (has_rel m || re && has_cur m' || rd && is_passed (msg (loc b))); try discriminate; auto;
-          destruct (has_rel m || _ || _); discriminate.
-      + unfold upd. destruct (Pos.eqb_spec x0 (loc b)) as [Eq|D]; auto. rewrite <- Eq, Nv. destruct wr; reflexivity.
+      + intros x. unfold upd. destruct (Pos.eqb_spec x (loc b)) as [->|D]; [exact Ta|]. eapply (r_elsewhere Rules); eauto.
   Qed.
 
   (** * The last event *)
@@ -500,10 +456,9 @@ Section Following.
   Hypothesis Joined_e : exists f, In f (w' :: k2) /\ tid X f = tid X e.
   Hypothesis Stale : isR e -> exists w, last_write k1 (loc e) w /\ read_val _ _ (lab X e) = value_of w.
   Hypothesis No_update : isW e -> ~ isR w'.
-  Hypothesis Ignorant : ~ cur _ _ (known k2) (tid X e).
   Hypothesis Accesses_e : accesses e.
 
-  Theorem follows : coverable (net_of P).
+  Theorem follows : coverable (net_of rl P).
   Proof.
     destruct (after k2 [] ltac:(now rewrite app_nil_r)) as (ths & mem & lev & msg & v & u & R & Rd & _ & No & Hu & Iv & Hv).
     simpl in Rd. destruct Joined_e as (f & If & Tf).
@@ -514,24 +469,25 @@ Section Following.
       assert (I := in_history (First x) f k). rewrite Hn in I. apply I; [apply in_or_app; auto|congruence].
     - destruct (go _ _ _ _ _ _ _ _ _ Rd T Last R) as (ed & ths' & q & m & Ie & Le & R' & Hn & Hn' & _ & _).
       assert (Nm : m <> Apart) by (apply (joined _ _ _ _ No n q m f); auto; congruence).
-      assert (Nc : has_cur m = false).
-      { destruct (has_cur m) eqn:C; auto. exfalso. apply Ignorant. rewrite T.
-        exact (proj1 (knowing _ _ _ _ No _ _ _ Hn) C). }
+      assert (La : forall wr, (wr = true -> isW e) -> In m (last_marks rl wr)).
+      { intros wr Hw. apply (r_last Rules); auto. rewrite T. eapply seen; eauto. }
       destruct (fence_or_access ed e Ie Le) as [(fa & fr & _ & Nb & _)|[_ Kn]]; [contradiction|].
-      eapply last_step with (x := loc e) (u := u) (v := v); eauto.
-      + rewrite Same. apply No.
-      + intros t It. apply edge_in with ed; auto. revert It. unfold edge_moves.
-        assert (Vr : isR e -> read_val _ _ (lab X e) = v).
-        { intros Re. destruct (Stale Re) as (w & Lw & ->). symmetry. apply Hv. now rewrite <- Same. }
-        assert (Uw : isW e -> u = false).
-        { intros We. destruct u; auto. destruct (No_update We). auto. }
-        unfold reads, writes, place_of in *.
-        destruct (does ed) as [|y c a|y c a|y c c' a a'|a a'] eqn:De; simpl in Le; inversion Le as [Lx]; rewrite <- Lx in Vr, Uw;
-          cbn [at_loc read_val is_read is_write] in *; intros It.
-        * rewrite Vr by exact I. apply in_or_app. right. apply in_or_app. destruct u; auto.
-        * rewrite Uw in It by exact I. apply in_flat_map. exists v. split; [rewrite <- Same in Iv; rewrite <- Lx in Iv; exact Iv|].
-          apply in_or_app. auto.
-        * rewrite Vr by exact I. rewrite Uw in It by exact I. apply in_or_app. auto.
-        * destruct Accesses_e as [A|A]; unfold Runs.isR, Runs.isW in A; rewrite <- Lx in A; destruct A.
+      assert (Vr : isR e -> read_val _ _ (lab X e) = v).
+      { intros Re. destruct (Stale Re) as (w & Lw & ->). symmetry. apply Hv. now rewrite <- Same. }
+      assert (Uw : isW e -> u = false).
+      { intros We. destruct u; auto. destruct (No_update We). auto. }
+      assert (Ov : msg (loc e) = Overlooked) by (rewrite Same; eapply (r_overlooked Rules), says; eauto).
+      assert (Go : forall wr, (wr = true -> isW e) -> (forall t, In t (last_moves rl wr (source ed) (loc e) v u) ->
+        In t (edge_moves rl (known_values P) ed)) -> coverable (net_of rl P)).
+      { intros wr Hw Ed. eapply (last_step rl P distinct wr) with (x := loc e) (u := u) (v := v) (lev := lev) (mem := mem); eauto.
+        intros t It. apply edge_in with ed; auto. }
+      unfold edge_moves in Go. unfold reads, writes, place_of in *.
+      destruct (does ed) as [|y c a|y c a|y c c' a a'|a a'] eqn:De; simpl in Le; inversion Le as [Lx]; rewrite <- Lx in Vr, Uw, Go;
+        cbn [at_loc read_val is_read is_write] in *.
+      + apply (Go false); [discriminate|]. intros t It. rewrite Vr by exact I. apply in_or_app. right. apply in_or_app. destruct u; auto.
+      + apply (Go true); [auto|]. intros t It. rewrite Uw in It by exact I. apply in_flat_map. exists v.
+        split; [rewrite <- Same in Iv; rewrite <- Lx in Iv; exact Iv|]. apply in_or_app. auto.
+      + apply (Go true); [auto|]. intros t It. rewrite Vr by exact I. rewrite Uw in It by exact I. apply in_or_app. auto.
+      + destruct Accesses_e as [A|A]; unfold Runs.isR, Runs.isW in A; rewrite <- Lx in A; destruct A.
   Qed.
 End Following.

@@ -93,6 +93,7 @@ Qed.
 (** * Steps of the net *)
 
 Section Moves.
+  Variable rl : rules.
   Variable P : program.
   Notation locs := (map fst (memory P)).
   Hypothesis distinct : NoDup locs.
@@ -100,7 +101,7 @@ Section Moves.
   Definition spots ths mem lev msg (control : list spot) : list spot :=
     map at_spot ths ++ flat_map (location_spots mem lev msg) locs ++ control.
 
-  Definition reach ths mem lev msg control : Prop := reachable (net_of P) (amount (spots ths mem lev msg control)).
+  Definition reach ths mem lev msg control : Prop := reachable (net_of rl P) (amount (spots ths mem lev msg control)).
 
   Lemma amount_spots ths mem lev msg control p : amount (spots ths mem lev msg control) p =
     amount (map at_spot ths) p + amount (flat_map (location_spots mem lev msg) locs) p + amount control p.
@@ -112,11 +113,11 @@ Section Moves.
   | performs_store x v v' r : In v (values_of P x) -> performs (Store x v' r) false true false r x v v'
   | performs_update x v v' a r : performs (Update x v v' a r) true true a r x v v'.
 
-  Lemma edge_in e t : In e (edges P) -> In t (edge_moves (known_values P) e) -> In t (transitions (net_of P)).
+  Lemma edge_in e t : In e (edges P) -> In t (edge_moves rl (known_values P) e) -> In t (transitions (net_of rl P)).
   Proof. intros. simpl. rewrite collect_flat_map. apply in_flat_map. eauto. Qed.
 
   Lemma access_in e r w ac re x v v' t : In e (edges P) -> performs (does e) r w ac re x v v' ->
-    In t (access_moves r w ac re x v v' (source e) (target e)) -> In t (transitions (net_of P)).
+    In t (access_moves rl r w ac re x v v' (source e) (target e)) -> In t (transitions (net_of rl P)).
   Proof.
     intros Ie Pf It. apply edge_in with e; auto. unfold edge_moves.
     inversion Pf; subst; apply in_or_app || apply in_flat_map; auto.
@@ -124,7 +125,7 @@ Section Moves.
   Qed.
 
   Lemma fire ths mem lev msg control ths' mem' lev' msg' control' a b :
-    reach ths mem lev msg control -> In (moves a b) (transitions (net_of P)) ->
+    reach ths mem lev msg control -> In (moves a b) (transitions (net_of rl P)) ->
     (forall p, exists rest, amount (spots ths mem lev msg control) p = amount a p + rest /\
        amount (spots ths' mem' lev' msg' control') p = amount b p + rest) ->
     reach ths' mem' lev' msg' control'.
@@ -147,10 +148,10 @@ Section Moves.
 
   Lemma fence_step ths mem lev msg control n q m e a r : reach ths mem lev msg control ->
     nth_error ths n = Some (q, m) -> In e (edges P) -> does e = Fence a r -> source e = q ->
-    reach (set_nth n (target e, after_fence a r m) ths) mem lev msg control.
+    reach (set_nth n (target e, fence_mark rl a r m) ths) mem lev msg control.
   Proof.
     intros R Hn Ie De <-. destruct (threads_split _ _ _ _ Hn) as (other & A & B).
-    eapply fire with (a := [At (source e) m]) (b := [At (target e) (after_fence a r m)]); [exact R| |].
+    eapply fire with (a := [At (source e) m]) (b := [At (target e) (fence_mark rl a r m)]); [exact R| |].
     - apply edge_in with e; auto. unfold edge_moves. rewrite De. apply in_map_iff. exists m. split; auto.
       destruct m; simpl; auto 6.
     - intros p. exists (other p + amount (flat_map (location_spots mem lev msg) locs) p + amount control p).
@@ -161,7 +162,7 @@ Section Moves.
   Lemma access_step ths mem lev msg n e m r w ac re x v v' control m' l s control' a b :
     reach ths mem lev msg control ->
     nth_error ths n = Some (source e, m) -> In e (edges P) -> performs (does e) r w ac re x v v' -> In x locs -> mem x = v ->
-    In (moves a b) (access_moves r w ac re x v v' (source e) (target e)) ->
+    In (moves a b) (access_moves rl r w ac re x v v' (source e) (target e)) ->
     (forall p, exists rest,
        one (At (source e) m) p + (one (Holds x v) p + one (Touched x (lev x)) p + one (Says x (msg x)) p) + amount control p =
          amount a p + rest /\
@@ -189,7 +190,7 @@ Section Moves.
   Lemma guess_step ths mem lev msg n e r ac re x v v' :
     reach ths mem lev msg [Before] -> nth_error ths n = Some (source e, Apart) -> In e (edges P) ->
     performs (does e) r true ac re x v v' -> In x locs -> mem x = v -> lev x = Untouched -> msg x = Silent ->
-    reach (set_nth n (target e, Knows) ths) (upd mem x v') (upd lev x WasWritten) (upd msg x Overlooked) [Behind v r].
+    reach (set_nth n (target e, guess_mark rl r) ths) (upd mem x v') (upd lev x WasWritten) (upd msg x Overlooked) [Behind v r].
   Proof.
     intros R Hn Ie Pf Ix Mx Lx Sx. eapply access_step; eauto.
     - unfold access_moves. right. left. reflexivity.
@@ -197,30 +198,29 @@ Section Moves.
   Qed.
 
   Lemma after_step ths mem lev msg n e m r w ac re x v v' control :
-    reach ths mem lev msg control -> nth_error ths n = Some (source e, m) -> In e (edges P) ->
+    In (msg x) (told rl) -> reach ths mem lev msg control -> nth_error ths n = Some (source e, m) -> In e (edges P) ->
     performs (does e) r w ac re x v v' -> In x locs -> mem x = v -> joins w m (lev x) = true ->
-    reach (set_nth n (target e, after_access r ac m (msg x)) ths) (upd mem x v') (upd lev x (touch w (lev x)))
-      (upd msg x (pass r w re m (after_access r ac m (msg x)) (msg x))) control.
+    reach (set_nth n (target e, access_mark rl r w ac m (msg x)) ths) (upd mem x v') (upd lev x (touch w (lev x)))
+      (upd msg x (passing rl r w re m (access_mark rl r w ac m (msg x)) (msg x))) control.
   Proof.
-    intros R Hn Ie Pf Ix Mx J. eapply access_step; eauto.
+    intros Tl R Hn Ie Pf Ix Mx J. eapply access_step; eauto.
     - unfold access_moves. right. apply in_or_app. right. apply in_flat_map. exists m. split; [destruct m; simpl; auto 6|].
       apply in_flat_map. exists (lev x). split; [destruct (lev x); simpl; auto|]. rewrite J.
-      apply in_map_iff. exists (msg x). split; [reflexivity|]. destruct (msg x); simpl; auto.
+      apply in_map_iff. exists (msg x). auto.
     - intros p. exists (amount control p). rewrite !amount_cons, amount_nil. lia.
   Qed.
 
   (** The last event covers the target. *)
-  Lemma last_step ths mem lev msg n q m x v u : reach ths mem lev msg [Behind v u] ->
-    nth_error ths n = Some (q, m) -> m <> Apart -> has_cur m = false -> In x locs -> msg x = Overlooked ->
-    (forall t, In t (last_moves q x v u) -> In t (transitions (net_of P))) -> coverable (net_of P).
+  Lemma last_step wr ths mem lev msg n q m x v u : reach ths mem lev msg [Behind v u] ->
+    nth_error ths n = Some (q, m) -> In m (last_marks rl wr) -> In x locs -> msg x = Overlooked ->
+    (forall t, In t (last_moves rl wr q x v u) -> In t (transitions (net_of rl P))) -> coverable (net_of rl P).
   Proof.
-    intros R Hn Hm Nc Ix Sx It. destruct (threads_split _ _ _ _ Hn) as (other & A & B).
+    intros R Hn Hm Ix Sx It. destruct (threads_split _ _ _ _ Hn) as (other & A & B).
     destruct (locations_split locs x mem lev msg distinct Ix) as (other' & C & D).
     exists (fun p => one Success p + other p + one (Holds x (mem x)) p + one (Touched x (lev x)) p + other' p), (tokens [Success]).
     split; [|split].
     - eapply reach_fire with (t := moves [At q m; Says x Overlooked; Behind v u] [Success]); [exact R| |].
-      + apply It. unfold last_moves. apply in_map_iff. exists m. split; auto.
-        destruct m; simpl in *; try discriminate; auto; congruence.
+      + apply It. unfold last_moves. apply in_map_iff. exists m. auto.
       + intros p. rewrite amount_moves_pre, amount_moves_post, amount_spots, A, C, Sx, !amount_cons, amount_nil. lia.
     - simpl. auto.
     - intros p. change (get (tokens [Success]) p) with (amount [Success] p). rewrite amount_cons, amount_nil. lia.

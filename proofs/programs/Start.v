@@ -68,8 +68,8 @@ Proof.
   destruct (Pos.eqb_spec p (number_of (At q Apart))) as [->|D]; [now rewrite M.gss|now rewrite M.gso].
 Qed.
 
-Lemma start_reach P threads : NoDup (map fst (memory P)) -> instance P threads ->
-  reach P (map (fun q => (q, Apart)) threads) (first_value P) (fun _ => Untouched) (fun _ => Silent) [Before].
+Lemma start_reach rl P threads : NoDup (map fst (memory P)) -> instance P threads ->
+  reach rl P (map (fun q => (q, Apart)) threads) (first_value P) (fun _ => Untouched) (fun _ => Silent) [Before].
 Proof.
   intros ND (others & Pm & U). apply reach_init. intros p. cbn [initially net_of].
   unfold initially_of. rewrite in_unbounded. destruct (existsb _ (unbounded P)) eqn:X; auto.

@@ -6,4 +6,5 @@ mod broken_checker;
 mod guide;
 mod proofs;
 mod prose;
+mod proved_checker;
 pub(crate) mod readme;

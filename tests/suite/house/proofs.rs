@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-fn proofs() -> PathBuf {
+pub(super) fn proofs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("proofs")
 }
 
@@ -75,19 +75,37 @@ fn files_are_short_and_listed() {
     }
 }
 
+/// THEORY.md cites theorems by their names in Coq.
+#[test]
+fn theorems_that_are_cited_are_there() {
+    let theory = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("THEORY.md")).expect("the theory");
+    let (_, cited) = theory.split_once("## Proved in Coq").expect("the section");
+    let texts: String =
+        sources(&proofs(), "v").iter().map(|file| std::fs::read_to_string(file).expect("a proof")).collect();
+    let names: Vec<&str> = cited.split('`').skip(1).step_by(2).collect();
+    assert!(names.len() > 10, "{names:?}");
+    for name in names {
+        let is_there = ["Theorem", "Lemma"].iter().any(|word| texts.contains(&format!("{word} {name} ")));
+        assert!(is_there, "{name}");
+    }
+}
+
 /// Builds the proofs in a folder of its own, and compares the extracted checker with the committed one.
 #[needs::command("coqc --version")]
 #[test]
 fn the_checker_is_what_the_proofs_extract_to() {
     let build = tempfile::tempdir().expect("a folder");
     let folder = format!("BUILD={}", build.path().display());
-    let output = Command::new("make").args(["-s", "-C"]).arg(proofs()).args([&folder, "fresh"]).output().expect("make");
+    let output =
+        Command::new("make").args(["-s", "-j", "-C"]).arg(proofs()).args([&folder, "fresh"]).output().expect("make");
     assert!(output.status.success(), "{output:?}");
-    // What the proofs of nets stand on.
+    // What the proofs of nets stand on, and those of programs.
     let scratch = build.path().join("Assumptions.v");
-    let theorems = ["check_downward_sound", "check_upward_sound", "check_separator_sound", "check_run_sound"];
-    let mut text = "From Palisade Require Import Downward Upward Invariant Run.\n".to_owned();
-    for theorem in theorems {
+    let nets = ["check_downward_sound", "check_upward_sound", "check_separator_sound", "check_run_sound"];
+    let theorems = [nets.as_slice(), &["check_c11_violation_sound", "check_tso_violation_sound"]].concat();
+    let classical = ["uncoverable_robust", "robust_TSO"];
+    let mut text = "From Palisade Require Import Downward Upward Invariant Run Robust TSO Violation.\n".to_owned();
+    for theorem in theorems.iter().chain(&classical) {
         text += &format!("Print Assumptions {theorem}.\n");
     }
     std::fs::write(&scratch, text).expect("it is written");
@@ -95,6 +113,9 @@ fn the_checker_is_what_the_proofs_extract_to() {
     let output = output.expect("coqc");
     let said = String::from_utf8_lossy(&output.stdout);
     assert_eq!(said.matches("Closed under the global context").count(), theorems.len(), "{output:?}");
+    let axioms: Vec<&str> = said.lines().filter(|line| line.contains(" : ")).collect();
+    assert!(said.matches("Axioms:").count() == classical.len() && axioms.len() == classical.len(), "{output:?}");
+    assert!(axioms.iter().all(|axiom| axiom.starts_with("Classical_Prop.classic : ")), "{output:?}");
 }
 
 /// Where the proofs are required, Coq has to be there.
@@ -104,57 +125,5 @@ fn coq_is_there_where_it_is_required() {
     if !found {
         println!("proofs: skipped (no coqc)");
         assert_ne!(std::env::var("PALISADE_PROOFS").as_deref(), Ok("required"), "there is no coqc");
-    }
-}
-
-/// A net with a lock that any number of threads take, and evidence about it.
-fn evidence(folder: &Path, target: &str) {
-    let net = format!(
-        "vars free held waiting\nrules\n free >= 1, waiting >= 1 ->\n  free' = free - 1,\n  waiting' = waiting - 1,\n  \
-         held' = held + 1;\n held >= 1 -> held' = held - 1, free' = free + 1;\ninit free = 1, held = 0, waiting >= 1\n\
-         target {target}\n"
-    );
-    std::fs::write(folder.join("lock.spec"), net).expect("it is written");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_palisade"));
-    command.args(["cover", "lock.spec", "--certificate", "lock.json"]).current_dir(folder);
-    let output = command.output().expect("it runs");
-    assert!(matches!(output.status.code(), Some(0 | 1)), "{output:?}");
-}
-
-#[needs::command("ocamlopt -version")]
-#[test]
-fn the_proved_checker_is_asked() {
-    let build = tempfile::tempdir().expect("a folder");
-    let folder = format!("BUILD={}", build.path().display());
-    let output =
-        Command::new("make").args(["-s", "-C"]).arg(proofs()).args([&folder, "checker"]).output().expect("make");
-    assert!(output.status.success(), "{output:?}");
-    let mut path = std::ffi::OsString::from(build.path());
-    path.push(":");
-    path.push(std::env::var_os("PATH").unwrap_or_default());
-    for (target, claim) in [("held >= 2", "no reachable marking covers a target"), ("held >= 1", "some reachable")] {
-        let folder = tempfile::tempdir().expect("a folder");
-        evidence(folder.path(), target);
-        let verify = |path: &std::ffi::OsStr| {
-            let mut command = Command::new(env!("CARGO_BIN_EXE_palisade"));
-            command.args(["verify", "--proved", "lock.json"]).current_dir(folder.path()).env("PATH", path);
-            command.output().expect("it runs")
-        };
-        let accepted = verify(&path);
-        let said = String::from_utf8_lossy(&accepted.stdout).into_owned();
-        assert_eq!(accepted.status.code(), Some(0), "{accepted:?}");
-        assert!(said.contains(&format!("palisade-proved: accepted: {claim}")), "{said}");
-        assert!(said.contains("trusted: Coq's kernel"), "{said}");
-        let missing = verify(std::ffi::OsStr::new(""));
-        assert_eq!(missing.status.code(), Some(2), "{missing:?}");
-        // Evidence about another net.
-        let text = std::fs::read_to_string(folder.path().join("lock.spec")).expect("the net");
-        std::fs::write(folder.path().join("lock.spec"), text.replace("free = 1", "free = 2")).expect("it is written");
-        let proved = Command::new(build.path().join("palisade-proved"))
-            .args(["lock.json", "lock.spec"])
-            .current_dir(folder.path())
-            .output()
-            .expect("it runs");
-        assert_eq!(proved.status.code(), Some(4), "{proved:?}");
     }
 }

@@ -51,7 +51,7 @@ fn thread(name: &str, stored: usize, loaded: usize) -> Thread {
         Action::Store { address: address(stored), value: Expression::Constant(1) },
         Action::Load { register: RegisterId::from_index(0), address: address(loaded) },
     ];
-    let label = |name: &str| Label { name: name.into(), span: Span::default(), fence_cost: None };
+    let label = |name: &str| Label::new(name, Span::default());
     let instruction = |(index, action)| {
         Instruction::new(LabelId::from_index(index), LabelId::from_index(index + 1), action, Span::default())
     };

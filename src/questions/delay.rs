@@ -3,7 +3,8 @@
 use super::About;
 use crate::program::{Action, InstructionId, Program, ThreadId};
 use crate::report::account::{Account, Answer, Cycle, Mark, Run, Shown};
-use crate::report::context::{instance_words, place};
+use crate::report::context::instance_words;
+use crate::report::place::place;
 use crate::report::violation::computation;
 use crate::robustness::Violation;
 

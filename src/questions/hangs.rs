@@ -8,8 +8,9 @@ use crate::limits::Limits;
 use crate::program::{Action, Instruction, Patience, Program, Thread};
 use crate::report::account::{Account, Answer, Mark, Proof, Rule, Run, Shown};
 use crate::report::computation::{ComputationReport, Marks, address_text};
-use crate::report::context::{instance_words, place};
+use crate::report::context::instance_words;
 use crate::report::models::model_name;
+use crate::report::place::place;
 use crate::report::subject::program_words;
 use crate::robustness::Fault;
 

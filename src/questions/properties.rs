@@ -279,7 +279,7 @@ impl<'p> Properties<'p> {
         let copies = program.threads.iter().zip(violation.instance.counts()).enumerate();
         // Tasks have copies only among the threads that say them.
         let is_task = |position: usize| self.written.program.threads.get(position).is_some_and(|it| it.is_task());
-        let copies = copies.filter(|(position, _)| !is_task(*position));
+        let copies = copies.filter(|(position, (thread, _))| !is_task(*position) && !thread.is_watch());
         let longer = (!violation.shortest).then(|| "  (there may be a shorter one)".to_owned());
         Shown {
             headline,

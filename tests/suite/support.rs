@@ -69,9 +69,7 @@ pub(crate) fn thread(instructions: impl IntoIterator<Item = Instruction>) -> Thr
         registers: (0..4)
             .map(|index| Register { name: name("r", index), initial: 0, is_initialised: false, span: Span::default() })
             .collect(),
-        labels: (0..=last)
-            .map(|index| Label { name: name("l", index).into(), span: Span::default(), fence_cost: None })
-            .collect(),
+        labels: (0..=last).map(|index| Label::new(name("l", index), Span::default())).collect(),
         initial: LabelId::from_index(0),
         instructions,
     }

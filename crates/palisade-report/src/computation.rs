@@ -1,12 +1,12 @@
 //! A computation for people, a row per step with a column per thread copy and per store buffer.
 
+use super::place::{label_words, source_line, stated};
 use super::source_place;
 use super::wording::WIDEST;
 use palisade_engine::properties::Violation;
 use palisade_model::program::{Action, Instruction, Operation, Ordering, Program, Queue, Value};
 use palisade_semantics::graphs::{Axioms, access};
-use palisade_semantics::{CopyId, Effect, Event, Instance, Model, State, StepKind, ThreadState};
-use palisade_syntax::expression_text;
+use palisade_semantics::{CopyId, Effect, Event, Instance, Model, State, Step, StepKind, ThreadState};
 use std::fmt::Write;
 
 /// A computation of an instance, replayed.
@@ -52,32 +52,56 @@ impl<'a> ComputationReport<'a> {
         Self { program, instance, copies, events, states, marks: Marks::of(violation.model) }
     }
 
-    /// The steps as a table. A store that reaches memory in the very next step takes one row.
-    pub fn table(&self) -> String {
+    /// The steps as a table, with the lines of the text that they execute. A store that reaches memory in the very next step takes one
+    /// row. What threads do in their registers is left out, unless much is to be said.
+    pub fn table(&self, verbosity: u8) -> String {
         if self.events.is_empty() {
             return "  no step: it is so from the beginning\n".to_owned();
         }
-        let acting = self.acting_copies();
-        let shown: Vec<usize> =
-            (0..self.events.len()).filter(|index| !self.flushed_at_once(*index) && !self.is_hidden(*index)).collect();
-        let is_used =
-            |position: &usize| shown.iter().any(|index| !self.states[index + 1].threads()[*position].buffer.is_empty());
+        let acting: Vec<CopyId> = self.acting_copies();
+        let rows: Vec<(usize, usize)> =
+            (0..self.events.len()).filter(|index| !self.flushed_at_once(*index)).zip(1..).collect();
+        let is_left_out = |index: usize| !self.is_of_the_text(index) || self.is_folded(index) && verbosity == 0;
+        let shown: Vec<(usize, usize)> = rows.iter().copied().filter(|(index, _)| !is_left_out(*index)).collect();
+        let is_used = |position: &usize| shown.iter().any(|(index, _)| !self.buffer_text(*index, *position).is_empty());
         let buffers: Vec<usize> = (0..self.copies.len()).filter(is_used).collect();
         let name = |copy| self.instance.copy_name(self.program, copy);
         let mut header = vec![String::new()];
         header.extend(acting.iter().map(|copy| name(*copy)));
         header.extend(buffers.iter().map(|position| format!("buffer of {}", name(self.copies[*position]))));
-        let mut rows = vec![header];
-        for (number, index) in shown.into_iter().enumerate() {
-            let event = &self.events[index];
-            let mut row = vec![format!("{}", number + 1)];
+        let lines: Vec<String> = shown.iter().map(|(index, _)| self.line(*index).unwrap_or_default()).collect();
+        let has_lines = lines.iter().any(|line| !line.is_empty());
+        header.extend(has_lines.then(|| "line".to_owned()));
+        let mut table = vec![header];
+        for ((index, number), line) in shown.iter().zip(lines) {
+            let event = &self.events[*index];
+            let mut row = vec![number.to_string()];
             for copy in &acting {
-                row.push(if *copy == event.step.copy { self.cell(index) } else { String::new() });
+                row.push(if *copy == event.step.copy { self.cell(*index) } else { String::new() });
             }
-            row.extend(buffers.iter().map(|position| self.buffer_text(index, *position)));
-            rows.push(row);
+            row.extend(buffers.iter().map(|position| self.buffer_text(*index, *position)));
+            row.extend(has_lines.then_some(line));
+            table.push(row);
         }
-        aligned(&rows) + &self.sources()
+        let mut out = aligned(&table) + &self.sources();
+        if verbosity > 0 {
+            out.push_str(&self.instructions());
+        } else if !self.program.source.is_listing && rows.iter().any(|(index, _)| self.is_folded(*index)) {
+            out.push_str("  (steps in registers are left out: `-v` shows them)\n");
+        }
+        out
+    }
+
+    /// The line that a step executes, as it is written.
+    fn line(&self, index: usize) -> Option<String> {
+        let (_, step) = self.issue_of(index);
+        source_line(self.program, self.program.thread(step.copy.thread), step.kind.instruction()?)
+    }
+
+    /// The issue of a store that reaches memory at once, in place of its flush; other steps themselves.
+    fn issue_of(&self, index: usize) -> (usize, Step) {
+        let index = index.checked_sub(1).filter(|before| self.flushed_at_once(*before)).unwrap_or(index);
+        (index, self.events[index].step)
     }
 
     /// Of machine code, what stands in the sources where the steps come from, once for each place.
@@ -108,7 +132,7 @@ impl<'a> ComputationReport<'a> {
 
     /// The instructions of the steps that the table shows, in order.
     fn executed(&self) -> impl Iterator<Item = &Instruction> {
-        (0..self.events.len()).filter(|index| !self.is_hidden(*index)).filter_map(|index| {
+        (0..self.events.len()).filter(|index| !self.is_folded(*index)).filter_map(|index| {
             let step = self.events[index].step;
             match step.kind {
                 StepKind::Execute { instruction, .. } | StepKind::Crowd { instruction, .. } => {
@@ -119,14 +143,34 @@ impl<'a> ComputationReport<'a> {
         })
     }
 
-    /// The copies that take steps, in the instance's order.
+    /// The copies of the text's threads that take steps, in the instance's order.
     pub fn acting_copies(&self) -> Vec<CopyId> {
-        self.copies.iter().copied().filter(|copy| self.events.iter().any(|event| event.step.copy == *copy)).collect()
+        let acts = |copy: &CopyId| {
+            let has_step = self.events.iter().any(|event| event.step.copy == *copy);
+            has_step && !self.program.thread(copy.thread).is_watch()
+        };
+        self.copies.iter().copied().filter(acts).collect()
     }
 
-    /// Whether a step is left out: what machine code does in its registers is not what a person looks for.
-    fn is_hidden(&self, index: usize) -> bool {
-        self.program.source.is_listing && matches!(self.events[index].effect, Effect::Local { .. })
+    /// Whether a step is no more than a thread's own: what it does in its registers is not what a person looks for first.
+    pub fn is_folded(&self, index: usize) -> bool {
+        matches!(self.events[index].effect, Effect::Local { .. })
+    }
+
+    /// Whether a step is one of the text's threads, not of what watches joint control states.
+    pub fn is_of_the_text(&self, index: usize) -> bool {
+        let (_, step) = self.issue_of(index);
+        let is_watched = |address| self.is_watched(address);
+        let flushes_own = matches!(step.kind, StepKind::Flush | StepKind::FlushAddress(_))
+            && matches!(self.events[index].effect, Effect::Store { address, .. } if is_watched(address));
+        !self.program.thread(step.copy.thread).is_watch() && !flushes_own
+    }
+
+    /// Whether an address is one that tells what watches joint control states who stands where.
+    pub fn is_watched(&self, address: Value) -> bool {
+        let watches = self.program.threads.iter().filter(|thread| thread.is_watch());
+        let mut loads = watches.flat_map(|thread| &thread.instructions).filter_map(|own| own.action.address());
+        loads.any(|own| own.evaluate_address(&[]) == Ok(address))
     }
 
     /// Whether a step is the issue of a store that reaches memory in the next one.
@@ -152,7 +196,7 @@ impl<'a> ComputationReport<'a> {
     fn buffer_text(&self, index: usize, position: usize) -> String {
         let ThreadState { buffer, marks, .. } = &self.states[index + 1].threads()[position];
         let mut entries = Vec::new();
-        for (before, (address, value)) in buffer.iter().enumerate() {
+        for (before, (address, value)) in buffer.iter().enumerate().filter(|(_, entry)| !self.is_watched(entry.0)) {
             if marks.positions().contains(&before) {
                 entries.push("sfence".to_owned());
             }
@@ -164,22 +208,25 @@ impl<'a> ComputationReport<'a> {
         entries.join(", ")
     }
 
-    /// A step in its column: the label of the instruction, and what it does.
+    /// A step in its column: what it does, behind the name that the text has for its place.
     fn cell(&self, index: usize) -> String {
-        let step = self.events[index].step;
-        let issued = index.checked_sub(1).filter(|before| self.flushed_at_once(*before));
-        let kind = issued.map_or(step.kind, |before| self.events[before].step.kind);
-        let label = kind.instruction().map_or_else(String::new, |instruction| {
-            let thread = self.program.thread(step.copy.thread);
-            format!("{}: ", thread.label(thread.instruction(instruction).source).name)
-        });
+        let name = self.name(index).filter(|_| self.standing(index).is_none());
+        let name = name.map_or_else(String::new, |name| format!("{name}: "));
         let mark = if self.marks == Marks::Delayed && self.is_delayed(index) { " (delayed)" } else { "" };
-        format!("{label}{}{mark}", self.text(index))
+        format!("{name}{}{mark}", self.text(index))
+    }
+
+    /// The name that the text has for the place of a step, if it has one.
+    pub fn name(&self, index: usize) -> Option<&'a str> {
+        let (_, step) = self.issue_of(index);
+        let thread = self.program.thread(step.copy.thread);
+        thread.label(thread.instruction(step.kind.instruction()?).source).written()
     }
 
     /// Whether other steps come between the issue of a store and its reaching memory.
     pub fn is_delayed(&self, index: usize) -> bool {
-        matches!(self.events[index].effect, Effect::Issue { .. }) && !self.flushed_at_once(index)
+        matches!(self.events[index].effect, Effect::Issue { address, .. } if !self.is_watched(address))
+            && !self.flushed_at_once(index)
     }
 
     /// What a step does, in a few words.
@@ -189,7 +236,7 @@ impl<'a> ComputationReport<'a> {
         let register = |id: palisade_model::program::RegisterId| thread.registers[id.index()].name.as_str();
         let name = |address: Value| address_text(self.program, address);
         let condition = || self.condition(index).unwrap_or_default();
-        if let Some(text) = self.sleeping(index) {
+        if let Some(text) = self.standing(index).or_else(|| self.sleeping(index)) {
             return text;
         }
         let stated =
@@ -197,7 +244,10 @@ impl<'a> ComputationReport<'a> {
         match *effect {
             Effect::Load { register: into, address, value, early } => {
                 let source = if early { " from its buffer" } else { "" };
-                format!("{} ← {} = {value}{source}{}", register(into), name(address), stated(""))
+                let (into, address) = (register(into), name(address));
+                // Registers that the reader made have names that no text has.
+                let into = if into.contains('\'') { "reads".to_owned() } else { format!("{into} ←") };
+                format!("{into} {address} = {value}{source}{}", stated(""))
             }
             Effect::Issue { address, value } => format!("{} ← {value} into its buffer", name(address)),
             Effect::Store { address, value } => format!("{} ← {value}{}", name(address), stated("")),
@@ -210,9 +260,10 @@ impl<'a> ComputationReport<'a> {
             Effect::Lock => "lock".into(),
             Effect::Unlock => "unlock".into(),
             Effect::Local { written: Some((into, value)) } => format!("{} ← {value}", register(into)),
-            Effect::Local { written: None } => match self.kind(index) {
-                "nop" => "nop".into(),
-                kind => format!("{kind} {}", condition()),
+            Effect::Local { written: None } => match (self.kind(index), self.way(index)) {
+                ("nop", _) => "nop".into(),
+                (_, Some(holds)) => format!("{}: {}", condition(), if holds { "yes" } else { "no" }),
+                _ => self.stated(index).map_or_else(String::new, |(word, condition)| format!("{word} {condition}")),
             },
             Effect::Violation => format!("violates `ensure {}`", condition()),
             Effect::Failure => "fails".into(),
@@ -254,14 +305,31 @@ impl<'a> ComputationReport<'a> {
         Some(&self.program.thread(step.copy.thread).instruction(instruction).action)
     }
 
-    /// The condition of an `assert` or `ensure`, as the language writes it.
+    /// The condition of an `assert`, an `ensure` or a branch, as it is written.
     pub(super) fn condition(&self, index: usize) -> Option<String> {
-        match self.action(index) {
-            Some(Action::Assume(condition) | Action::Ensure(condition)) => {
-                Some(expression_text(self.program, self.events[index].step.copy.thread, condition))
-            }
-            _ => None,
-        }
+        self.stated(index).map(|(_, condition)| condition)
+    }
+
+    /// The same behind the word that states it.
+    fn stated(&self, index: usize) -> Option<(&'static str, String)> {
+        let step = self.events[index].step;
+        stated(self.program, step.copy.thread, step.kind.instruction()?)
+    }
+
+    /// Which way of a condition a step takes: whether it holds.
+    fn way(&self, index: usize) -> Option<bool> {
+        let step = self.events[index].step;
+        self.program.thread(step.copy.thread).branch(step.kind.instruction()?)
+    }
+
+    /// That a copy stays where it stands, in a few words: it is one of those that must not stand there together.
+    fn standing(&self, index: usize) -> Option<String> {
+        let (_, step) = self.issue_of(index);
+        let (thread, instruction) = (self.program.thread(step.copy.thread), step.kind.instruction()?);
+        let is_freeze = thread.is_freeze(instruction);
+        is_freeze.then(|| {
+            format!("stands at {}", label_words(self.program, thread.label(thread.instruction(instruction).source)))
+        })
     }
 
     /// How a language orders the access or the fence of a step, where that is to be shown.

@@ -3,7 +3,7 @@
 use super::bounds::advice;
 use super::claim::Compilations;
 use palisade_engine::robustness::Fault;
-use palisade_model::program::{Copies, InstructionId, Obstacle, Program, ThreadId};
+use palisade_model::program::{Copies, Obstacle, Program, ThreadId};
 use palisade_semantics::Instance;
 use palisade_syntax::{Diagnostic, InputError};
 
@@ -83,30 +83,15 @@ pub fn instance_words(program: &Program, instance: &Instance, is_minimal: bool) 
     if !program.is_parameterized() {
         return None;
     }
-    let counts: Vec<String> = program
-        .threads
-        .iter()
-        .zip(instance.counts())
-        .map(|(thread, count)| format!("{} × {count}", thread.name))
-        .collect();
+    let of_the_text = program.threads.iter().zip(instance.counts()).filter(|(thread, _)| !thread.is_watch());
+    let counts: Vec<String> = of_the_text.map(|(thread, count)| format!("{} × {count}", thread.name)).collect();
     // Copies of threads whose number is given are in every instance alike.
     let all_are_counted =
-        program.threads.iter().all(|thread| matches!(thread.copies, Copies::Any | Copies::Exactly(0)));
+        program.threads.iter().all(|it| it.is_watch() || matches!(it.copies, Copies::Any | Copies::Exactly(0)));
     let minimal = match is_minimal {
         false => "",
         true if all_are_counted => " (no smaller instance has one)",
         true => " (none with fewer copies of the [*] threads has one)",
     };
     Some(format!("{}{minimal}", counts.join(", ")))
-}
-
-/// An instruction for people: `t1 l0 (line 3)`.
-pub fn place(program: &Program, thread: ThreadId, instruction: InstructionId) -> String {
-    let template = program.thread(thread);
-    let found = template.instruction(instruction);
-    if program.source.is_listing {
-        return format!("{} {}", template.name, template.label(found.source).name);
-    }
-    let line = program.source.position(found.span.start).line;
-    format!("{} {} (line {line})", template.name, template.label(found.source).name)
 }

@@ -1,8 +1,9 @@
 //! The result of `palisade fences` as text.
 
 use super::claim;
-use super::context::{Context, domain_line, place};
+use super::context::{Context, domain_line};
 use super::needed::Needed;
+use super::place::{at, place};
 use super::proposal::Proposal;
 use super::verdict::outcome_word;
 use super::verdict::{VerdictWord, before_the_repair};
@@ -303,11 +304,7 @@ pub(super) fn measure_name(program: &Program, measure: Measure) -> String {
 /// `t1 l0 (line 3)`.
 pub fn measure_words(program: &Program, measure: Measure) -> String {
     let thread = program.thread(measure.thread());
-    let label = &thread.label(measure.label(program)).name;
-    if program.source.is_listing {
-        return format!("{} {label}", thread.name);
-    }
-    format!("{} {label} (line {})", thread.name, measure.line(program))
+    format!("{}{}", thread.name, at(program, thread.label(measure.label(program)), measure.span(program)))
 }
 
 /// Of machine code, the line of the source where a measure is to be taken, and how often it was copied.

@@ -1,7 +1,7 @@
 //! Execution graphs for people: the steps, and the edges between threads by the numbers of steps.
 
 use super::computation::{ComputationReport, Marks, address_text};
-use super::context::place;
+use super::place::place;
 use palisade_engine::robustness::GraphViolation;
 use palisade_model::program::{InstructionId, Program, ThreadId};
 use palisade_semantics::graphs::Relations;

@@ -22,6 +22,7 @@ pub mod net;
 pub mod open;
 pub mod orderings;
 pub mod pairs;
+pub mod place;
 pub mod properties;
 pub mod property_fences;
 pub mod proposal;

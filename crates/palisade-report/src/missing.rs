@@ -1,6 +1,6 @@
 //! What may keep a question about a program with counters open, in sentences: values that are explored one by one, and why.
 
-use super::context::place;
+use super::place::place;
 use palisade_model::program::{
     Action, BinaryOperator, Counters, Expression, Instruction, KeptOut, Program, RegisterId, Thread, Value,
 };

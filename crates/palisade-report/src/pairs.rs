@@ -1,8 +1,9 @@
 //! The result of `palisade fences --ask properties --objective pairs` as text.
 
-use super::context::{Context, place};
+use super::context::Context;
 use super::counted;
 use super::models::model_name;
+use super::place::{at, label_words, place};
 use super::property_fences::property_name;
 use super::subject::program_words;
 use palisade_engine::properties::placement::pairs::{Pair, PairOptions, PairPlacement, PairsPlaced};
@@ -85,16 +86,15 @@ pub fn queries(count: usize) -> String {
 
 /// `t1 announce (line 9) before look (line 11)`.
 pub fn words(program: &Program, pair: Pair) -> String {
-    let store = place(program, pair.thread, pair.store);
-    let access = place(program, pair.thread, pair.access);
-    let name = &program.thread(pair.thread).name;
-    let access = access.strip_prefix(&format!("{name} ")).unwrap_or(&access).to_owned();
-    format!("{store} before {access}")
+    let thread = program.thread(pair.thread);
+    let access = thread.instruction(pair.access);
+    let access = at(program, thread.label(access.source), access.span);
+    format!("{} before{access}", place(program, pair.thread, pair.store))
 }
 
 /// `t1 announce → look`.
 fn short(program: &Program, pair: Pair) -> String {
     let thread = program.thread(pair.thread);
-    let label = |id| &thread.label(thread.instruction(id).source).name;
+    let label = |id| label_words(program, thread.label(thread.instruction(id).source));
     format!("{} {} → {}", thread.name, label(pair.store), label(pair.access))
 }

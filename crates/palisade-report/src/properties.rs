@@ -1,10 +1,10 @@
 //! The properties of a program, as people read them.
 
-use super::context::place;
+use super::place::{condition, place};
 use palisade_model::program::{Action, JointState, MemoryFault, Program};
 use palisade_model::text::Span;
 use palisade_semantics::{Quantifier, Question, Target};
-use palisade_syntax::{expression_text, joint_state_text};
+use palisade_syntax::joint_state_text;
 
 /// The properties of a program. Those of its joint control states are targets in threads behind its own, which watch them
 /// ([`Program::monitored`]).
@@ -50,12 +50,8 @@ impl<'a> Properties<'a> {
         match (self.joint_state(target), target) {
             (Some(joint), _) => joint_state_text(self.program, joint),
             (None, Target::Instruction { thread, instruction }) => {
-                match &self.program.thread(thread).instruction(instruction).action {
-                    Action::Ensure(condition) => {
-                        format!("ensure {}", expression_text(self.program, thread, condition))
-                    }
-                    _ => self.kind(target).to_owned(),
-                }
+                let condition = condition(self.program, thread, instruction);
+                condition.map_or_else(|| self.kind(target).to_owned(), |condition| format!("ensure {condition}"))
             }
             (None, Target::FinalStates) => match self.question {
                 Some(question) => question.condition().to_string(),

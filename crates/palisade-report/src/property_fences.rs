@@ -195,7 +195,7 @@ fn violation_text(out: &mut String, violation: &Violation, program: &Program, na
         states: &violation.states,
         marks: Marks::Delayed,
     };
-    let _ = writeln!(out, "\n{}", report.table().trim_end_matches('\n'));
+    let _ = writeln!(out, "\n{}", report.table(0).trim_end_matches('\n'));
 }
 
 /// `monitor none_lost (line 41)`; for final states, the question.

@@ -1,8 +1,9 @@
 //! Triangular races, and the fences that stop them, for people.
 
 use super::computation::{ComputationReport, Marks};
-use super::context::{Context, place};
+use super::context::Context;
 use super::counted;
+use super::place::place;
 use super::subject::program_words;
 use palisade_engine::properties::races::{Race, RaceFences};
 use palisade_model::limits::StopReason;

@@ -145,7 +145,7 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
                 out.push_str(&scene.unwrap_or_default());
             }
             (program, RowWitness::Stuck(witness)) => {
-                let table = Replayed::of(program, witness).report().table();
+                let table = Replayed::of(program, witness).report().table(0);
                 let _ = writeln!(out, "\n{}", table.trim_end_matches('\n'));
                 let _ = writeln!(out, "\nfrom here nobody goes on; `palisade check --ask hangs` says who waits where");
             }

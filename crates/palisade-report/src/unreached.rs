@@ -1,5 +1,6 @@
 //! The labels that control does not reach, in words: what a verdict says nothing about.
 
+use super::place::label_words;
 use palisade_engine::robustness::ThreadLabel;
 use palisade_model::program::Program;
 
@@ -23,7 +24,9 @@ pub fn line(program: &Program, labels: &[ThreadLabel]) -> Option<String> {
 pub fn words(program: &Program, labels: &[ThreadLabel]) -> Option<String> {
     let of_threads = labels.chunk_by(|(one, _), (other, _)| one == other).map(|chunk| {
         let thread = program.thread(chunk[0].0);
-        let names: Vec<&str> = chunk.iter().map(|(_, label)| thread.label(*label).name.as_str()).collect();
+        let mut names: Vec<String> =
+            chunk.iter().map(|(_, label)| label_words(program, thread.label(*label))).collect();
+        names.dedup();
         format!("{}: {}", thread.name, names.join(", "))
     });
     let of_threads: Vec<String> = of_threads.collect();

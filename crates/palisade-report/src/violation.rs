@@ -1,10 +1,11 @@
 //! A violation for people: a column per thread, the store buffer, the happens-before cycle in words.
 
 use super::computation::{ComputationReport, Marks, address_text};
-use super::context::{instance_line, place};
+use super::context::instance_line;
+use super::place::{brief, label_words, place};
 use super::relations::edge_name;
 use palisade_engine::robustness::Violation;
-use palisade_model::program::Program;
+use palisade_model::program::{Label, Program};
 use palisade_semantics::{AccessKind, Edge, NodeId, Replay};
 use std::fmt::Write;
 
@@ -20,10 +21,7 @@ pub fn text(program: &Program, violation: &Violation, verbosity: u8) -> String {
     );
     out.push_str(&instance_line(program, &violation.instance, violation.instance_minimal));
     let computation = computation(program, violation);
-    out.push_str(&computation.table());
-    if verbosity > 0 {
-        out.push_str(&computation.instructions());
-    }
+    out.push_str(&computation.table(verbosity));
     if !violation.shortest {
         let _ = writeln!(out, "  (the search for a shorter computation was cut off)");
     }
@@ -34,14 +32,14 @@ pub fn text(program: &Program, violation: &Violation, verbosity: u8) -> String {
     out
 }
 
-/// An edge of the cycle in words, each access behind what `front` gives: `left L6 writes x = 1 before right L9 reads y = 0 (po)`.
+/// An edge of the cycle in words, each access behind what `front` gives: `left (line 6) writes x = 1 before right (line 9) reads y = 0 (po)`.
 pub fn edge_text(program: &Program, violation: &Violation, edge: &Edge, front: impl Fn(NodeId) -> String) -> String {
     let side = |id| format!("{}{}", front(id), deed(program, violation, id));
     let name = edge_name(program, &violation.replay.trace, edge);
     format!("{} before {} ({name})", side(edge.from), side(edge.to))
 }
 
-/// What a copy does at a node of the trace: `left L6 writes x = 1`.
+/// What a copy does at a node of the trace: `left (line 6) writes x = 1`.
 fn deed(program: &Program, violation: &Violation, id: NodeId) -> String {
     let copy = violation.instance.copy_name(program, violation.acting[id.position]);
     let accesses = violation.replay.trace.node(id).accesses.iter().map(|access| {
@@ -49,14 +47,14 @@ fn deed(program: &Program, violation: &Violation, id: NodeId) -> String {
         format!("{verb} {} = {}", address_text(program, access.address), access.value)
     });
     let accesses: Vec<String> = accesses.collect();
-    format!("{copy} {} {}", label(program, violation, id), accesses.join(" and "))
+    format!("{copy} {} {}", brief(program, label(program, violation, id)), accesses.join(" and "))
 }
 
 /// The label at which a node of the trace stands.
-fn label<'a>(program: &'a Program, violation: &Violation, id: NodeId) -> &'a str {
+fn label<'a>(program: &'a Program, violation: &Violation, id: NodeId) -> &'a Label {
     let thread = program.thread(violation.acting[id.position].thread);
     let instruction = violation.replay.trace.node(id).instruction;
-    &thread.label(thread.instruction(instruction).source).name
+    thread.label(thread.instruction(instruction).source)
 }
 
 /// The computation of a violation.
@@ -86,5 +84,5 @@ pub fn node_text(program: &Program, violation: &Violation, id: NodeId) -> String
             format!("{kind} {} = {}", address_text(program, access.address), access.value)
         })
         .collect();
-    format!("{}: {}", label(program, violation, id), accesses.join(", "))
+    format!("{}: {}", label_words(program, label(program, violation, id)), accesses.join(", "))
 }

@@ -48,7 +48,7 @@ impl<'s> ThreadBuilder<'s> {
     /// The label of a name, new at its first mention.
     pub(crate) fn label(&mut self, name: &'s str, span: Span) -> LabelId {
         *self.label_ids.entry(name).or_insert_with(|| {
-            self.labels.push(Label { name: name.into(), span, fence_cost: None });
+            self.labels.push(Label::new(name, span));
             LabelId::from_index(self.labels.len() - 1)
         })
     }
@@ -110,8 +110,8 @@ impl<'s> ThreadBuilder<'s> {
 
     /// A label of its own for what an instruction at another one waits for.
     pub(crate) fn waiting_label(&mut self, at: LabelId, span: Span) -> LabelId {
-        let name = format!("{}?", self.labels[at.index()].name).into();
-        self.labels.push(Label { name, span, fence_cost: None });
+        let name = format!("{}?", self.labels[at.index()].name);
+        self.labels.push(Label::new(name, span));
         LabelId::from_index(self.labels.len() - 1)
     }
 

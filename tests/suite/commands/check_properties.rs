@@ -194,7 +194,7 @@ fn the_racy_counter_is_green_nowhere() {
         assert_eq!(output.status.code(), Some(1), "{command:?}: {output:?}");
         assert!(out(&output).starts_with("racy-counter.pal: violated under "), "{}", out(&output));
         let cases = std::fs::read_to_string(folder.path().join("cases.xml")).expect("it is written");
-        assert!(cases.contains("failures=\"1\"") && cases.contains("`ensure n&#39; = 2` (line 9)"), "{cases}");
+        assert!(cases.contains("failures=\"1\"") && cases.contains("`ensure n == 2` (line 9)"), "{cases}");
         let log = documents::sarif(&folder.path().join("log.sarif"));
         let results = log["runs"][0]["results"].as_array().expect("results").iter();
         let failed: Vec<&Value> = results.filter(|result| result["kind"] == "fail").collect();

@@ -79,8 +79,8 @@ fn a_violation_is_shown_with_its_graph() {
     assert_eq!(status, 1, "{out}");
     for words in [
         "sb.pal: not robust against C11",
-        "which two L4 (line 4) has overwritten",
-        "L3: x ← 1 (release)",
+        "which two (line 4) has overwritten",
+        "x ← 1 (release)",
         "edges between threads",
         "cycle that no interleaving has:",
         "(fr)",

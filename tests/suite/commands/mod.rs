@@ -20,5 +20,6 @@ mod limits_of_commands;
 mod orderings;
 mod prove;
 mod toy_question;
+mod users_words;
 mod verify;
 mod watchdog;

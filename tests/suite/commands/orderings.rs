@@ -112,7 +112,7 @@ fn what_is_too_strong_is_weakened() {
         "   7  seq_cst   release  release   store(ready, 1, seq_cst)",
         "   8  seq_cst   none     none      fence(seq_cst)",
         "  12  seq_cst   acquire  acquire   load(ready, seq_cst)",
-        "line 7, relaxed: sender L6 (line 6) and receiver L13 (line 13) access data without an order: a race",
+        "line 7, relaxed: sender (line 6) and receiver (line 13) access data without an order: a race",
         "proved",
         "evidence verified",
     ] {
@@ -181,7 +181,7 @@ fn orderings_and_fences_repair_a_program() {
         "relaxed.pal: 2 changes for robustness against C11, no fewer and none weaker",
         "release at sender",
         "acquire at receiver",
-        "without it sender L6 (line 6) and receiver L12 (line 12) access data without an order: a race",
+        "without it sender (line 6) and receiver (line 12) access data without an order: a race",
         "-  store(ready, 1, relaxed);",
         "+  store(ready, 1, release);",
         "evidence verified",

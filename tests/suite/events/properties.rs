@@ -314,7 +314,7 @@ fn with_properties(seed: u64) -> Program {
         let register = Expression::Register(RegisterId::from_index(thread.registers.len() - 1));
         let holds = Expression::binary(BinaryOperator::Equal, register, Expression::Constant(0));
         let action = if seed.is_multiple_of(9) { Action::Fail } else { Action::Ensure(holds) };
-        thread.labels.push(Label { name: "asked".into(), span: Span::default(), fence_cost: None });
+        thread.labels.push(Label::new("asked", Span::default()));
         let target = LabelId::from_index(thread.labels.len() - 1);
         thread.instructions.push(Instruction::new(source, target, action, Span::default()));
     }

@@ -235,7 +235,7 @@ fn threads() -> impl Strategy<Value = Thread> {
             let mut label = |index: usize| match labels.iter().position(|label| label.name == names[index]) {
                 Some(position) => LabelId::from_index(position),
                 None => {
-                    labels.push(Label { name: names[index].into(), span: Span::default(), fence_cost: None });
+                    labels.push(Label::new(names[index], Span::default()));
                     LabelId::from_index(labels.len() - 1)
                 }
             };

@@ -105,11 +105,7 @@ fn append(thread: &mut Thread, label: LabelId, actions: impl IntoIterator<Item =
     let mut source = label;
     for action in actions {
         let target = LabelId::from_index(thread.labels.len());
-        thread.labels.push(Label {
-            name: format!("after{}", target.index()).into(),
-            span: Span::default(),
-            fence_cost: None,
-        });
+        thread.labels.push(Label::new(format!("after{}", target.index()), Span::default()));
         thread.instructions.push(Instruction::new(source, target, action, Span::default()));
         source = target;
     }

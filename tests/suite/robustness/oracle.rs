@@ -27,7 +27,7 @@ fn completed(program: &Program, instance: &Instance, model: Model) -> Vec<State>
 /// Puts a fence behind an instruction.
 fn fence_behind(thread: &mut Thread, index: usize) {
     let label = LabelId::from_index(thread.labels.len());
-    thread.labels.push(Label { name: format!("f{index}").into(), span: Span::default(), fence_cost: None });
+    thread.labels.push(Label::new(format!("f{index}"), Span::default()));
     let target = std::mem::replace(&mut thread.instructions[index].target, label);
     thread.instructions.push(Instruction::new(label, target, Action::Fence, Span::default()));
 }

@@ -155,11 +155,11 @@ end
     assert!(text.contains(&"  `ensure r = 1` at t1 check (line 6) fails.".to_owned()), "{text:?}");
     let shown = table(&text, "violation: `ensure r = 1` at t1 check (line 6)");
     let expected = [
-        "    │ t1                               │ buffer of t1",
-        "  ──┼──────────────────────────────────┼─────────────",
-        "  1 │ raise: flag1 ← 1 into its buffer │ flag1 = 1",
-        "  2 │ look: r ← flag2 = 0              │ flag1 = 1",
-        "  3 │ check: violates `ensure r = 1`   │ flag1 = 1",
+        "    │ t1                               │ buffer of t1 │ line",
+        "  ──┼──────────────────────────────────┼──────────────┼───────────────────────────",
+        "  1 │ raise: flag1 ← 1 into its buffer │ flag1 = 1    │ 4: raise: mem[flag1] <- 1;",
+        "  2 │ look: r ← flag2 = 0              │ flag1 = 1    │ 5: look: r <- mem[flag2];",
+        "  3 │ check: violates `ensure r = 1`   │ flag1 = 1    │ 6: check: ensure r = 1;",
     ];
     assert_eq!(shown, expected);
     assert_eq!(output.status.code(), Some(1));
@@ -194,8 +194,10 @@ end
     assert!(text.contains(&"  `fail` at a stop (line 8) is reached.".to_owned()), "{text:?}");
     let headings = text.iter().filter(|line| line.starts_with("violation:")).count();
     assert_eq!(headings, 1, "{text:?}");
-    // One copy does it: look, decide, step, look, decide, stop.
-    assert_eq!(table(&text, "violation: `fail` at a#1 stop (line 8)").len(), 2 + 6, "{text:?}");
+    // One copy does it: look, decide, step, look, decide, stop. What it decides, it decides in its registers.
+    assert_eq!(table(&text, "violation: `fail` at a#1 stop (line 8)").len(), 2 + 4, "{text:?}");
+    let whole = lines(&simulate(program, &["--model", "sc", "-v"]));
+    assert_eq!(table(&whole, "violation: `fail` at a#1 stop (line 8)").len(), 2 + 6, "{whole:?}");
     let document = json(&simulate(program, &["--model", "sc", "--json"]));
     assert_eq!(document["violations"].as_array().map(Vec::len), Some(2));
 }

@@ -142,7 +142,7 @@ fn watching(program: &Program, targets: &[Target]) -> (Program, BTreeSet<(Thread
             unreachable!("targets are properties")
         };
         let label = LabelId::from_index(own.labels.len());
-        own.labels.push(Label { name: format!("violated {instruction}").into(), span, fence_cost: None });
+        own.labels.push(Label::new(format!("violated {instruction}"), span));
         let violated = Action::Assume(Expression::unary(UnaryOperator::Not, condition));
         own.instructions.push(Instruction::new(source, label, violated, span));
         own.instructions.push(Instruction::new(label, label, Action::Fail, span));

@@ -328,7 +328,7 @@ impl<'a> Weaving<'a> {
     }
 
     fn label(&mut self, name: String, span: Span) -> LabelId {
-        self.labels.push(Label { name: name.into(), span, fence_cost: None });
+        self.labels.push(Label::new(name, span));
         LabelId::from_index(self.labels.len() - 1)
     }
 

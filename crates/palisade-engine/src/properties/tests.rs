@@ -66,7 +66,7 @@ pub(super) fn with_properties(seed: u64, shape: &Shape) -> Program {
         let any = LabelId::from_index(randomness.below(thread.labels.len()));
         let at = if ends.is_empty() || randomness.below(4) == 0 { any } else { ends[randomness.below(ends.len())] };
         let behind = LabelId::from_index(thread.labels.len());
-        thread.labels.push(Label { name: "behind".into(), span: Span::default(), fence_cost: None });
+        thread.labels.push(Label::new("behind", Span::default()));
         for instruction in thread.instructions.iter_mut().filter(|instruction| instruction.source == at) {
             instruction.source = behind;
         }

@@ -168,7 +168,7 @@ impl Shape {
                         Span::default(),
                     ));
                 }
-                let label = |index| Label { name: format!("l{index}").into(), span: Span::default(), fence_cost: None };
+                let label = |index| Label::new(format!("l{index}"), Span::default());
                 Thread {
                     name: format!("P{number}"),
                     span: Span::default(),

@@ -6,9 +6,10 @@ use palisade_engine::fences::{Measure, Placement, Redundancy, Repair, RepairedTe
 use palisade_engine::robustness::Attack;
 use palisade_model::program::{Action, Program};
 use palisade_model::text::{SourceText, Span};
-use palisade_report::context::{Context, place};
+use palisade_report::context::Context;
 use palisade_report::documents::VerdictWord;
 use palisade_report::fences::{Result, kind, measure_words, text};
+use palisade_report::place::place;
 use palisade_report::subject::program_words;
 use palisade_report::verdict::before_the_repair;
 use palisade_syntax::{self, Format};

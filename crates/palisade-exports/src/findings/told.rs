@@ -13,7 +13,8 @@ pub fn findings(told: &palisade_report::account::Told<'_>) -> Answer {
     let program = told.context.program;
     let mut findings: Vec<Finding> = told.accounts.iter().map(|account| finding(program, account)).collect();
     for label in told.accounts.iter().flat_map(|account| account.unreached.iter().flatten()) {
-        let message = format!("no interleaving reaches `{}` of `{}`", label.label, label.thread);
+        let place = label.name.map_or_else(|| format!("line {}", label.line), |name| format!("`{name}`"));
+        let message = format!("no interleaving reaches {place} of `{}`", label.thread);
         findings.push(Finding::new(Rule::UNREACHED, Kind::Fail, message).at(line(label.line)));
     }
     findings.extend(warnings(program, told.context.warnings));
@@ -52,7 +53,8 @@ pub(super) fn flow(program: &Program, computation: &ComputationReport<'_>) -> Ve
     let several = steps.iter().any(|step| step.copy > 1);
     let step = |step: &StepDocument<'_>| {
         let copy = if several { format!(" #{}", step.copy) } else { String::new() };
-        let label = step.label.map(|label| format!("{label}: ")).unwrap_or_default();
+        let at = step.name.map(str::to_owned).or_else(|| Some(format!("line {}", step.line?)));
+        let label = at.map(|at| format!("{at}: ")).unwrap_or_default();
         let what = if step.kind == "flush" { format!("{} reaches memory", step.text) } else { step.text.clone() };
         let delayed = if step.kind == "store" && step.delayed == Some(true) { " (delayed)" } else { "" };
         let place = match &step.source {

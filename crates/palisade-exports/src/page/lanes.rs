@@ -12,6 +12,9 @@ const LONG: usize = 60;
 /// So many steps are shown at either end of a long one.
 const ENDS: usize = 20;
 
+/// Shows what threads do in their registers as well.
+const OWN_STEPS: &str = "<label><input type=\"checkbox\" class=\"own-steps\"> steps in registers</label>";
+
 /// What a browser shows of a state, beside the step that leads to it.
 #[derive(Serialize)]
 struct Shown {
@@ -30,12 +33,11 @@ pub(super) fn lanes(computation: &ComputationReport<'_>) -> String {
     let acting = computation.acting_copies();
     let name = |copy| computation.instance.copy_name(computation.program, copy);
     let buffered: Vec<usize> = (0..computation.copies.len())
-        .filter(|position| computation.states.iter().any(|state| !state.threads()[*position].buffer.is_empty()))
+        .filter(|position| computation.states.iter().any(|state| !buffer(computation, state, *position).is_empty()))
         .collect();
     let names: Vec<String> = buffered.iter().map(|position| name(computation.copies[*position])).collect();
     let mut head: String = acting.iter().map(|copy| format!("<th>{}</th>", escaped(name(*copy)))).collect();
     head.push_str(&names.iter().map(|name| format!("<th>buffer of {}</th>", escaped(name))).collect::<String>());
-    let steps = computation.events.len();
     let row = |index: usize| {
         let event = &computation.events[index];
         let cells: String =
@@ -55,9 +57,12 @@ pub(super) fn lanes(computation: &ComputationReport<'_>) -> String {
                 format!("<td class=\"buffer\" data-lane=\"buffer of {}\">{entries}</td>", escaped(name))
             })
             .collect();
-        format!("<tr data-step=\"{0}\"><td class=\"number\">{0}</td>{cells}{buffers}</tr>\n", index + 1)
+        let own = if computation.is_folded(index) { " class=\"own\"" } else { "" };
+        format!("<tr{own} data-step=\"{0}\"><td class=\"number\">{0}</td>{cells}{buffers}</tr>\n", index + 1)
     };
-    let rows = |range: std::ops::Range<usize>| range.map(row).collect::<String>();
+    let shown: Vec<usize> = (0..computation.events.len()).filter(|index| computation.is_of_the_text(*index)).collect();
+    let steps = shown.len();
+    let rows = |range: std::ops::Range<usize>| shown[range].iter().copied().map(row).collect::<String>();
     let body = if steps > LONG {
         let (first, last) = (ENDS, steps - ENDS);
         let columns = 1 + acting.len() + buffered.len();
@@ -78,6 +83,8 @@ pub(super) fn lanes(computation: &ComputationReport<'_>) -> String {
             format!("<div class=\"box\"><h4>buffer of {}</h4><div class=\"entries\"></div></div>", escaped(name))
         })
         .collect();
+    let has_own = shown.iter().any(|index| computation.is_folded(*index));
+    let own = if has_own { OWN_STEPS } else { "" };
     format!(
         "<div class=\"computation\" tabindex=\"0\">\n\
          <div class=\"stepper\"><button type=\"button\" data-go=\"first\" aria-label=\"to the beginning\">|◀</button>\
@@ -85,8 +92,8 @@ pub(super) fn lanes(computation: &ComputationReport<'_>) -> String {
          <output>{steps} steps</output>\
          <button type=\"button\" data-go=\"on\" aria-label=\"one step on\">▶</button>\
          <button type=\"button\" data-go=\"last\" aria-label=\"to the end\">▶|</button>\
-         <small>or the arrow keys ← →</small></div>\n\
-         <div class=\"now\"><p class=\"what\"></p><div class=\"boxes\">{buffers}<div class=\"box memory\"><h4>memory</h4><div class=\"entries\"></div></div></div></div>\n\
+         <small>or the arrow keys ← →</small>{own}</div>\n\
+         <div class=\"now\"><p class=\"what\"></p><p class=\"text\"><code></code></p><div class=\"boxes\">{buffers}<div class=\"box memory\"><h4>memory</h4><div class=\"entries\"></div></div></div></div>\n\
          <div class=\"wide\"><table class=\"lanes\">\n<thead><tr><th></th>{head}</tr></thead>\n{body}</table></div>\n\
          <script type=\"application/json\" class=\"states\">{}</script>\n</div>\n",
         data(&states(computation, &buffered))
@@ -97,9 +104,8 @@ pub(super) fn lanes(computation: &ComputationReport<'_>) -> String {
 /// before it.
 fn step_cell(computation: &ComputationReport<'_>, index: usize, lane: usize) -> String {
     let name = computation.instance.copy_name(computation.program, computation.events[index].step.copy);
-    let (label, line) = place(computation, index);
-    let label = label.map(|label| format!("<i>{}</i> ", escaped(label))).unwrap_or_default();
-    let line = line.map(|line| format!(" <small>{}</small>", line_link(line))).unwrap_or_default();
+    let label = computation.name(index).map(|name| format!("<i>{}</i> ", escaped(name))).unwrap_or_default();
+    let line = line(computation, index).map(|line| format!(" <small>{}</small>", line_link(line))).unwrap_or_default();
     let class = match computation.events[index].effect {
         _ if computation.is_delayed(index) => "step delayed",
         Effect::Violation | Effect::Failure => "step violated",
@@ -114,19 +120,17 @@ fn step_cell(computation: &ComputationReport<'_>, index: usize, lane: usize) -> 
     )
 }
 
-/// The label and the line of the instruction that a step executes.
-fn place<'a>(computation: &ComputationReport<'a>, index: usize) -> (Option<&'a str>, Option<usize>) {
+/// The line of the instruction that a step executes.
+fn line(computation: &ComputationReport<'_>, index: usize) -> Option<usize> {
     let step = computation.events[index].step;
-    let Some(instruction) = step.kind.instruction() else { return (None, None) };
-    let thread = computation.program.thread(step.copy.thread);
-    let found = thread.instruction(instruction);
-    let line = computation.program.source.position(found.span.start).line;
-    (Some(&thread.label(found.source).name), Some(line))
+    let instruction = step.kind.instruction()?;
+    let found = computation.program.thread(step.copy.thread).instruction(instruction);
+    Some(computation.program.source.position(found.span.start).line)
 }
 
 /// The entries of a buffer, oldest first.
 fn buffer(computation: &ComputationReport<'_>, state: &State, position: usize) -> Vec<String> {
-    let entries = state.threads()[position].buffer.iter();
+    let entries = state.threads()[position].buffer.iter().filter(|entry| !computation.is_watched(entry.0));
     entries.map(|(address, value)| format!("{} = {value}", address_text(computation.program, *address))).collect()
 }
 
@@ -144,6 +148,7 @@ fn states(computation: &ComputationReport<'_>, buffered: &[usize]) -> String {
     }
     addresses.sort_unstable();
     addresses.dedup();
+    addresses.retain(|address| !computation.is_watched(*address));
     let shown = |(index, state): (usize, &State)| {
         let before = index.checked_sub(1);
         let who = |index: usize| {
@@ -158,7 +163,7 @@ fn states(computation: &ComputationReport<'_>, buffered: &[usize]) -> String {
                 .iter()
                 .map(|address| (address_text(computation.program, *address), state.memory(*address)))
                 .collect(),
-            line: before.and_then(|index| place(computation, index).1),
+            line: before.and_then(|index| line(computation, index)),
             text: before.map_or("the beginning".to_owned(), who),
         }
     };

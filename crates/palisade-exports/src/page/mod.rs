@@ -86,9 +86,13 @@ impl Page {
 
     /// Adds a section of markup; nothing where there is none.
     fn section(&mut self, title: &str, content: &str) {
-        if !content.is_empty() {
-            self.body.push_str(&format!("<section>\n<h2>{}</h2>\n{content}</section>\n", escaped(title)));
-        }
+        self.body.push_str(&section(title, content));
+    }
+
+    /// Adds sections beside the source, which stays in view where there is room.
+    fn beside(&mut self, source: &str, sections: &str) {
+        let source = section("Source", source);
+        self.body.push_str(&format!("<div class=\"beside\">\n{source}<div>\n{sections}</div>\n</div>\n"));
     }
 
     /// The whole page, with the document of the same answer as data.
@@ -113,6 +117,14 @@ impl Page {
             data(document),
         )
     }
+}
+
+/// A section of markup; nothing where there is none.
+fn section(title: &str, content: &str) -> String {
+    if content.is_empty() {
+        return String::new();
+    }
+    format!("<section>\n<h2>{}</h2>\n{content}</section>\n", escaped(title))
 }
 
 /// A JSON text that no browser takes for the end of a script.

@@ -9,7 +9,29 @@
     const output = element.querySelector("output"), now = element.querySelector(".now");
     const boxes = Array.from(element.querySelectorAll(".box .entries"));
     const middle = element.querySelector("tbody.middle"), fold = element.querySelector("tbody.fold");
+    const text = element.querySelector(".now .text code"), own = element.querySelector(".own-steps");
     let at = null;
+
+    // Steps in registers are passed over unless they are wanted.
+    function passes(step) {
+      const row = rows.get(step);
+      return step > 0 && step < states.length - 1 && (!row || (row.classList.contains("own") && !own.checked));
+    }
+
+    function next(step, by) {
+      step += by;
+      while (passes(step)) step += by;
+      return step;
+    }
+
+    // Where the source stands beside the steps, its line comes into view.
+    function show(line) {
+      const panel = line.closest(".beside > section"), fold = line.closest("details");
+      if (fold) fold.open = true;
+      if (!panel || getComputedStyle(panel).position !== "sticky") return;
+      const away = line.getBoundingClientRect().top - panel.getBoundingClientRect().top;
+      if (away < 40 || away > panel.clientHeight - 40) panel.scrollTop += away - panel.clientHeight / 2;
+    }
 
     function unfold() {
       if (middle) { middle.hidden = false; fold.hidden = true; }
@@ -47,15 +69,18 @@
         if (scrolls) row.scrollIntoView({ block: "nearest" });
       }
       const line = state.line === null ? null : document.getElementById("L" + state.line);
-      if (line) line.classList.add("at");
+      text.textContent = line ? line.querySelector("code").textContent.trim() : "";
+      if (line) { line.classList.add("at"); show(line); }
     }
 
     function move(where) {
       if (where === "first") go(0, true);
       else if (where === "last") go(states.length - 1, true);
-      else if (where === "back") go(at === null ? 0 : at - 1, true);
-      else go(at === null ? 1 : at + 1, true);
+      else if (where === "back") go(at === null ? 0 : next(at, -1), true);
+      else go(next(at === null ? 0 : at, 1), true);
     }
+
+    if (own) own.addEventListener("change", function () { element.classList.toggle("all", own.checked); });
 
     element.querySelectorAll("[data-go]").forEach(function (button) {
       button.addEventListener("click", function () { move(button.dataset.go); });

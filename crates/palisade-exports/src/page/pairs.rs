@@ -65,8 +65,9 @@ fn pairs(program: &Program, pairs: &[Pair]) -> String {
 fn row(program: &Program, pair: Pair) -> Vec<String> {
     let thread = program.thread(pair.thread);
     let access = |instruction: InstructionId| {
-        let label = &thread.label(thread.instruction(instruction).source).name;
-        format!("<code>{}</code> <small>{}</small>", escaped(label), line_link(line(program, pair, instruction)))
+        let name = thread.label(thread.instruction(instruction).source).written();
+        let name = name.map(|name| format!("<code>{}</code> ", escaped(name))).unwrap_or_default();
+        format!("{name}<small>{}</small>", line_link(line(program, pair, instruction)))
     };
     vec![escaped(&thread.name), access(pair.store), access(pair.access)]
 }

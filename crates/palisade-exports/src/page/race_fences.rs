@@ -9,9 +9,10 @@ use palisade_model::limits::StopReason;
 use palisade_model::program::Program;
 use palisade_model::text::escaped;
 use palisade_report::account::Mark;
-use palisade_report::context::{Context, place};
+use palisade_report::context::Context;
 use palisade_report::counted;
 use palisade_report::documents::{self, MeasurePlace, RaceFencesDocument};
+use palisade_report::place::place;
 use palisade_report::races::Corners;
 use palisade_report::subject::program_words;
 

@@ -5,7 +5,7 @@ use super::cycle::cycle;
 use super::lanes::lanes;
 use super::scene::scene_table;
 use super::source::Marked;
-use super::{News, Page, line_link, paragraph, table};
+use super::{News, Page, line_link, paragraph, section, table};
 use palisade_model::text::escaped;
 use palisade_report::account::{Account, CheckDocument, Run, Shown, Standing, Told};
 use palisade_report::documents::{self, AttackAnswer, ConfirmationDocument, EvidenceVerdict, OutcomeWord};
@@ -36,16 +36,17 @@ pub fn told_page(told: &Told<'_>, command: &str) -> String {
     for (line, mark, words) in told.accounts.iter().flat_map(|account| &account.marks) {
         marked.mark(*line, *mark, words.as_str());
     }
-    page.section("Source", &marked.html());
-    page.section("Answers", &answers(told));
+    let mut sections = section("Answers", &answers(told));
     for account in &told.accounts {
         let Some(shown) = account.shown() else { continue };
-        page.section(&format!("How it happens: {}", account.question), &story(shown));
+        sections.push_str(&section(&format!("How it happens: {}", account.question), &story(shown)));
         if let Some(found) = shown.cycle.as_ref().filter(|cycle| !cycle.nodes.is_empty()) {
             let why = "These accesses come before each other in a circle, so no interleaving explains what the threads have read.";
-            page.section("Why no interleaving explains it", &(paragraph(why) + &cycle(found)));
+            let content = paragraph(why) + &cycle(found);
+            sections.push_str(&section("Why no interleaving explains it", &content));
         }
     }
+    page.beside(&marked.html(), &sections);
     for account in told.accounts.iter().filter(|account| !account.attacks.is_empty()) {
         page.section("Attacks", &attacks(&account.attacks));
     }
@@ -116,7 +117,8 @@ fn attacks(attacks: &[AttackAnswer<'_>]) -> String {
             OutcomeWord::NotAsked => ("not asked", "open"),
         };
         let place = |place: documents::InstructionPlace<'_>| {
-            format!("<code>{}</code> <small>{}</small>", escaped(place.label), line_link(place.line))
+            let name = place.name.map(|name| format!("<code>{}</code> ", escaped(name))).unwrap_or_default();
+            format!("{name}<small>{}</small>", line_link(place.line))
         };
         vec![
             attack.id.to_string(),

@@ -96,11 +96,12 @@ impl Way {
     }
 }
 
-/// The label of an instruction with its line.
+/// The line of an instruction, behind the name that the text has there.
 fn label(program: &Program, copy: CopyId, instruction: InstructionId) -> String {
     let thread = program.thread(copy.thread);
     let found = thread.instruction(instruction);
-    format!("{} line {}", thread.label(found.source).name, program.source.position(found.span.start).line)
+    let name = thread.label(found.source).written().map(|name| format!("{name} ")).unwrap_or_default();
+    format!("{name}line {}", program.source.position(found.span.start).line)
 }
 
 /// An action as the paper writes it. Local actions and issues of stores that are not delayed are left out.

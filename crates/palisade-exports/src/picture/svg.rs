@@ -7,7 +7,7 @@ use super::actions::{Action, actions};
 use palisade_engine::robustness::Violation;
 use palisade_model::program::Program;
 use palisade_model::text::escaped;
-use palisade_report::context::place;
+use palisade_report::place::place;
 use palisade_report::violation::edge_text;
 use palisade_semantics::NodeId;
 use std::fmt::Write;

@@ -361,6 +361,6 @@ fn registers_of(action: &Action) -> BTreeSet<RegisterId> {
 
 fn new_label(thread: &mut Thread) -> LabelId {
     let number = LabelId::from_index(thread.labels.len());
-    thread.labels.push(Label { name: format!("at{}", number.index()).into(), span: Span::default(), fence_cost: None });
+    thread.labels.push(Label::new(format!("at{}", number.index()), Span::default()));
     number
 }

@@ -23,7 +23,7 @@ pub(super) fn watching(program: &Program, targets: &[Target]) -> (Program, BTree
         };
         own.instructions[instruction.index()].action = Action::Nop;
         let violated = LabelId::from_index(own.labels.len());
-        own.labels.push(Label { name: format!("violated {instruction}").into(), span, fence_cost: None });
+        own.labels.push(Label::new(format!("violated {instruction}"), span));
         let fails_here = Action::Assume(Expression::unary(UnaryOperator::Not, condition));
         own.instructions.push(Instruction::new(source, violated, fails_here, span));
         fails.insert((thread, InstructionId::from_index(own.instructions.len())));

@@ -62,7 +62,7 @@ impl Replacement {
         thread.instructions[previous].action = self.locked;
         for (register, value) in self.assignments {
             let label = LabelId::from_index(thread.labels.len());
-            thread.labels.push(Label { name: format!("folded{}", label.index()).into(), span, fence_cost: None });
+            thread.labels.push(Label::new(format!("folded{}", label.index()), span));
             thread.instructions[previous].target = label;
             previous = thread.instructions.len();
             let action = Action::Assign { register, value };

@@ -141,8 +141,7 @@ struct Guards<'a> {
 impl Guards<'_> {
     fn label(&mut self, span: Span) -> LabelId {
         let label = LabelId::from_index(self.thread.labels.len());
-        let name = format!("poison{}", label.index()).into();
-        self.thread.labels.push(Label { name, span, fence_cost: None });
+        self.thread.labels.push(Label::new(format!("poison{}", label.index()), span));
         label
     }
 

@@ -36,7 +36,7 @@ impl Insertion {
         }
         let name = SmolStr::from(name);
         self.names.insert(name.clone());
-        thread.labels.push(Label { name, span, fence_cost: None });
+        thread.labels.push(Label::new(name, span));
         let before = self.fences[label.index()].replace(InstructionId::from_index(thread.instructions.len()));
         for id in before.as_ref().map_or(&self.at_first[label.index()], std::slice::from_ref) {
             let instruction = &mut thread.instructions[id.index()];

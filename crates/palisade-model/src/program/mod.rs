@@ -60,7 +60,7 @@ pub use role::{Executor, Guard, Posts, Role};
 pub use saturation::{Saturated, saturated};
 pub use sites::Sites;
 pub use structural_warnings::{StructuralWarning, lock_states, structural_warnings};
-pub use thread::{Copies, Label, Register, Thread};
+pub use thread::{Copies, Label, Naming, Register, Thread};
 pub use tickets::{TicketPair, Tickets};
 
 pub use crate::text::{Obstacle, Origin, Position, SourceText, Span};

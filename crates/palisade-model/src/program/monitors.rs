@@ -12,10 +12,11 @@
 //! the monitor from memory; such labels are refused.
 
 use super::{
-    Action, AddressId, AddressName, BinaryOperator, Copies, Expression, Instruction, Label, LabelId, NameSpace, Place,
-    Program, Register, RegisterId, Role, Thread, ThreadId, UnaryOperator, Value, lock_states,
+    Action, AddressId, AddressName, BinaryOperator, Copies, Expression, Instruction, Label, LabelId, NameSpace, Naming,
+    Place, Program, Register, RegisterId, Role, Thread, ThreadId, UnaryOperator, Value, lock_states,
 };
 use crate::text::Span;
+use smol_str::SmolStr;
 use std::collections::BTreeMap;
 use thiserror::Error;
 
@@ -190,16 +191,20 @@ fn address_mut(action: &mut Action) -> Option<&mut Expression> {
 /// Lets a copy freeze at a place.
 fn freeze(thread: &mut Thread, name: String, place: Place, cell: &Expression, set: Value, span: Span) {
     let target = LabelId::from_index(thread.labels.len());
-    thread.labels.push(Label { name: name.into(), span, fence_cost: None });
+    thread.labels.push(watch(name, span));
     let action = Action::Store { address: cell.clone(), value: Expression::Constant(set) };
     thread.instructions.push(Instruction::new(place.label, target, action, span));
 }
 
+/// A label that is not of the text.
+fn watch(name: impl Into<SmolStr>, span: Span) -> Label {
+    Label { naming: Naming::Watch, ..Label::new(name, span) }
+}
+
 /// The thread that looks at all cells and ensures that some are not set.
 fn monitor(name: String, cells: &[Expression], span: Span) -> Thread {
-    let label = |index: usize| Label { name: format!("look{}", index + 1).into(), span, fence_cost: None };
-    let mut labels: Vec<Label> = (0..cells.len()).map(label).collect();
-    labels.extend(["ensure", "end"].map(|name| Label { name: name.into(), span, fence_cost: None }));
+    let mut labels: Vec<Label> = (0..cells.len()).map(|index| watch(format!("look{}", index + 1), span)).collect();
+    labels.extend(["ensure", "end"].map(|name| watch(name, span)));
     let register =
         |index: usize| Register { name: format!("stands{}", index + 1), initial: 0, is_initialised: false, span };
     let mut instructions = Vec::with_capacity(cells.len() + 1);

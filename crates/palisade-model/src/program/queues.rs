@@ -279,7 +279,7 @@ impl Tail {
 
     fn label(&mut self, like: &str) -> LabelId {
         let name = self.label_names.fresh(like);
-        self.thread.labels.push(Label { name: name.into(), span: self.thread.span, fence_cost: None });
+        self.thread.labels.push(Label::new(name, self.thread.span));
         LabelId::from_index(self.thread.labels.len() - 1)
     }
 

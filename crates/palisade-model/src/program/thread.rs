@@ -3,7 +3,7 @@
 use super::by_label::ByLabel;
 use super::domain::Value;
 use super::ids::{InstructionId, LabelId, RegisterId};
-use super::instruction::Instruction;
+use super::instruction::{Action, Instruction};
 use super::role::Role;
 use crate::text::Span;
 use smol_str::SmolStr;
@@ -35,12 +35,51 @@ impl std::fmt::Display for Copies {
 /// A label of a thread.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Label {
-    /// The name as written.
+    /// The name, different from those of the thread's other labels.
     pub name: SmolStr,
+    /// How it got its name.
+    pub naming: Naming,
     /// Where it first stands.
     pub span: Span,
     /// The cost of a fence here, from an `@cost(x)` annotation.
     pub fence_cost: Option<f64>,
+}
+
+/// How a label got its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Naming {
+    /// The text gives it.
+    Given,
+    /// The reader of bodies in braces made it: `L30`, `L35_L30` in a call on line 35.
+    InBraces {
+        /// The name that the text has here, if it has one.
+        text: Option<SmolStr>,
+        /// The lines of the calls around it, the outermost first.
+        calls: Vec<usize>,
+    },
+    /// It belongs to what watches joint control states ([`Program::monitored`](super::Program::monitored)).
+    Watch,
+}
+
+impl Label {
+    /// A label without a cost whose name the text gives.
+    pub fn new(name: impl Into<SmolStr>, span: Span) -> Self {
+        Self { name: name.into(), naming: Naming::Given, span, fence_cost: None }
+    }
+
+    /// The name that the text has for it, if it has one.
+    pub fn written(&self) -> Option<&str> {
+        match &self.naming {
+            Naming::Given => Some(&self.name),
+            Naming::InBraces { text, .. } => text.as_deref(),
+            Naming::Watch => None,
+        }
+    }
+
+    /// The lines of the calls around it, the outermost first.
+    pub fn calls(&self) -> &[usize] {
+        if let Naming::InBraces { calls, .. } = &self.naming { calls } else { &[] }
+    }
 }
 
 /// A register of a thread.
@@ -90,6 +129,31 @@ impl Thread {
     #[inline]
     pub fn instruction(&self, id: InstructionId) -> &Instruction {
         &self.instructions[id.index()]
+    }
+
+    /// Which way of a condition of the text an instruction takes: whether it holds. Nothing where the instruction is no such way.
+    ///
+    /// Readers put the two ways at one label, with the text of the condition, that where it holds first.
+    pub fn branch(&self, id: InstructionId) -> Option<bool> {
+        let own = self.instruction(id);
+        let is_way = |other: &&Instruction| {
+            matches!(other.action, Action::Assume(_)) && (other.source, other.span) == (own.source, own.span)
+        };
+        if !matches!(own.action, Action::Assume(_)) || self.instructions.iter().filter(is_way).count() != 2 {
+            return None;
+        }
+        Some(self.instructions.iter().find(is_way).is_some_and(|first| std::ptr::eq(first, own)))
+    }
+
+    /// Whether it is not of the text, and watches a joint control state ([`Program::monitored`](super::Program::monitored)).
+    pub fn is_watch(&self) -> bool {
+        self.label(self.initial).naming == Naming::Watch
+    }
+
+    /// Whether a copy that executes an instruction stays at its label for what watches joint control states.
+    pub fn is_freeze(&self, id: InstructionId) -> bool {
+        let own = self.instruction(id);
+        !self.is_watch() && self.label(own.target).naming == Naming::Watch
     }
 
     /// All instructions with their ids, in text order.

@@ -41,7 +41,7 @@ pub struct CycleEdge {
     pub relation: Relation,
     /// The name of the relation; of litmus tests that of the edge: `PodWR`.
     pub name: String,
-    /// What it says: `left L6 writes x = 1 before right L9 reads y = 0 (po)`.
+    /// What it says: `left (line 6) writes x = 1 before right (line 9) reads y = 0 (po)`.
     pub words: String,
     /// Its document.
     pub document: EdgeDocument,

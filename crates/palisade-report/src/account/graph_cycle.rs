@@ -6,17 +6,18 @@ use crate::computation::address_text;
 use crate::context::instance_words;
 use crate::documents::EdgeDocument;
 use crate::graph::{Graph, GraphWords};
+use crate::place::brief;
 use palisade_engine::robustness::{GraphEdge, GraphRelation, GraphViolation};
 use palisade_model::program::Program;
 use palisade_semantics::graphs::{EventKind, GraphEvent};
 use palisade_semantics::{NodeId, Relation};
 
-/// The label of an event, with a colon.
+/// The label of an event, in words.
 fn label(program: &Program, found: &GraphViolation, event: usize) -> String {
     let GraphEvent { position, instruction, .. } = found.execution.graph.events()[event];
     position.zip(instruction).map_or_else(String::new, |(position, instruction)| {
         let thread = program.thread(found.acting[position].thread);
-        thread.label(thread.instruction(instruction).source).name.to_string()
+        brief(program, thread.label(thread.instruction(instruction).source))
     })
 }
 

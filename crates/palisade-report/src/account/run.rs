@@ -16,12 +16,11 @@ pub enum Run<'a> {
 }
 
 impl Run<'_> {
-    /// The steps as a table; of machine code its instructions below it, where much is to be said.
+    /// The steps as a table: all of them, where much is to be said.
     pub fn text(&self, verbosity: u8) -> String {
         match self {
-            Self::Threads(computation) if verbosity > 0 => computation.table() + &computation.instructions(),
-            Self::Threads(computation) => computation.table(),
-            Self::Graph(graph) => graph.computation.table() + &graph.text(),
+            Self::Threads(computation) => computation.table(verbosity),
+            Self::Graph(graph) => graph.computation.table(verbosity) + &graph.text(),
             Self::Events(scene) => scene.text(),
         }
     }

@@ -67,10 +67,11 @@ pub fn report(told: &Told<'_>, extent: Extent) -> String {
     if let Some(compilations) = context.compilations {
         let _ = writeln!(out, "  source   {}", compilations.words());
     }
-    for account in &told.accounts {
+    for alike in told.accounts.chunk_by(|one, other| are_alike(one, other, extent.verbosity)) {
+        let account = &alike[0];
         // A single answer about the whole program stands in the first line.
         if !told.is_one() {
-            let about = if account.about.is_empty() { String::new() } else { format!("{}: ", account.about) };
+            let about = if account.about.is_empty() { String::new() } else { format!("{}: ", about(alike)) };
             let _ = writeln!(out, "  {:<8} {about}{}", account.heading, account.phrase);
         }
         for note in account.notes.iter().filter(|note| note.verbosity <= extent.verbosity) {
@@ -101,6 +102,22 @@ pub fn report(told: &Told<'_>, extent: Extent) -> String {
         let _ = writeln!(out, "\n({} more to show: `--all`)", crate::counted(folded, "violation"));
     }
     out
+}
+
+/// Whether two answers are the same about one line of several threads, which one line of the report says.
+fn are_alike(one: &Account<'_>, other: &Account<'_>, verbosity: u8) -> bool {
+    let parts = |account: &Account<'_>| account.about.split_once(' ').map(|(_, place)| place.to_owned());
+    (one.heading, &one.phrase, one.line) == (other.heading, &other.phrase, other.line)
+        && one.line.is_some()
+        && [one, other].iter().all(|account| account.notes.iter().all(|note| note.verbosity > verbosity))
+        && parts(one).is_some_and(|place| place.starts_with('(') && Some(place) == parts(other))
+}
+
+/// What answers that are alike are about: `left, right (line 9)`.
+fn about(alike: &[Account<'_>]) -> String {
+    let names: Vec<&str> = alike.iter().filter_map(|account| account.about.split(' ').next()).collect();
+    let place = alike[0].about.split_once(' ').map(|(_, place)| format!(" {place}")).unwrap_or_default();
+    format!("{}{place}", names.join(", "))
 }
 
 impl Shown<'_> {

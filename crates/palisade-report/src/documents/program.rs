@@ -134,6 +134,9 @@ pub struct AttackPlace<'a> {
 pub struct InstructionPlace<'a> {
     /// Its label.
     pub label: &'a str,
+    /// The name that the text has there, if it has one.
+    #[serde(skip)]
+    pub name: Option<&'a str>,
     /// Its line, from 1.
     pub line: usize,
     /// Of machine code, the place in its sources.
@@ -147,8 +150,10 @@ impl<'a> AttackPlace<'a> {
         let thread = program.thread(attack.thread);
         let place = |instruction: InstructionId| {
             let found = thread.instruction(instruction);
+            let label = thread.label(found.source);
             InstructionPlace {
-                label: &thread.label(found.source).name,
+                label: &label.name,
+                name: label.written(),
                 line: program.source.position(found.span.start).line,
                 source: SourcePlace::of(&program.source, found.span),
             }
@@ -165,6 +170,9 @@ pub struct LabelPlace<'a> {
     pub thread: &'a str,
     /// The label.
     pub label: &'a str,
+    /// The name that the text has for it, if it has one.
+    #[serde(skip)]
+    pub name: Option<&'a str>,
     /// The line of its first instruction, from 1.
     pub line: usize,
 }
@@ -180,7 +188,7 @@ impl<'a> LabelPlace<'a> {
                 let first = by_label[label.index()].first().map(|instruction| thread.instruction(*instruction).span);
                 let label = thread.label(*label);
                 let line = program.source.position(first.unwrap_or(label.span).start).line;
-                Self { thread: &thread.name, label: &label.name, line }
+                Self { thread: &thread.name, label: &label.name, name: label.written(), line }
             })
         });
         of_threads.collect()

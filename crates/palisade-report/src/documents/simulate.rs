@@ -252,7 +252,7 @@ pub(super) fn violated<'a>(simulation: &'a Simulation<'a>) -> Vec<ViolatedDocume
             thread: &thread.name,
             copy: copy.copy + 1,
             label: &thread.label(thread.instruction(*instruction).source).name,
-            line: simulation.line(*copy, *instruction),
+            line: simulation.program.source.position(thread.instruction(*instruction).span.start).line,
             property: simulation.property(*copy, *instruction),
             shortest: computation.shortest,
             steps: steps(&simulation.shown(computation)),

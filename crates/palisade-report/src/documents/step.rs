@@ -24,6 +24,9 @@ pub struct StepDocument<'a> {
     /// The label of the instruction that is executed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<&'a str>,
+    /// The name that the text has there, if it has one.
+    #[serde(skip)]
+    pub name: Option<&'a str>,
     /// The line of the instruction that is executed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
@@ -84,6 +87,7 @@ impl<'a> StepDocument<'a> {
             kind: computation.kind(index),
             text: computation.text(index),
             label: None,
+            name: computation.name(index),
             line: None,
             source: None,
             condition: computation.condition(index),

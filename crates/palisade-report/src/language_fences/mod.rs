@@ -3,10 +3,11 @@
 mod document;
 
 use crate::account::{Shown as Violation, copies_line};
-use crate::context::{Context, domain_line, place};
+use crate::context::{Context, domain_line};
 use crate::counted;
 use crate::fences::measure_words;
 use crate::graph::GraphWords;
+use crate::place::place;
 use palisade_engine::fences::{LanguageRepair, LanguageRepaired};
 use palisade_model::program::{Measure, Program};
 use palisade_semantics::graphs::Axioms;

@@ -9,14 +9,15 @@ pub use side_by_side::{reached_by, text as side_by_side};
 
 use super::computation::{ComputationReport, Marks};
 use super::context::fault_error_because;
+use super::place::{at, condition};
 use palisade_engine::robustness::{Fault, FaultKind, Growing};
 use palisade_model::limits::StopReason;
-use palisade_model::program::{Action, InstructionId, JointState, OutcomeCounters, Program, SourceText};
+use palisade_model::program::{InstructionId, JointState, OutcomeCounters, Program, SourceText};
 use palisade_semantics::{
     Computation, CopyId, Counting, ExplorationError, FinalStates, Growth, Instance, Model, Observation, Quantifier,
     Question, Subject, ValueError,
 };
-use palisade_syntax::{Diagnostic, InputError, expression_text, joint_state_text};
+use palisade_syntax::{Diagnostic, InputError, joint_state_text};
 use std::fmt::Write as _;
 
 /// What was simulated, and what came out.
@@ -102,11 +103,12 @@ impl Simulation<'_> {
         self.outcome.holds && self.finals.violations.is_empty() && self.finals.joint.is_empty()
     }
 
-    /// A thread copy and one of its labels.
+    /// A thread copy and where it stands: `t1#2 l0 (line 3)`.
     pub(super) fn place(&self, copy: CopyId, instruction: InstructionId) -> String {
         let thread = self.program.thread(copy.thread);
-        let label = &thread.label(thread.instruction(instruction).source).name;
-        format!("{} {label}", self.instance.copy_name(self.program, copy))
+        let own = thread.instruction(instruction);
+        let at = at(self.program, thread.label(own.source), own.span);
+        format!("{}{at}", self.instance.copy_name(self.program, copy))
     }
 
     /// A computation, to be shown.
@@ -117,18 +119,10 @@ impl Simulation<'_> {
         ComputationReport { program, instance, copies, events, states, marks: Marks::Nothing }
     }
 
-    /// The line of an instruction.
-    pub(super) fn line(&self, copy: CopyId, instruction: InstructionId) -> usize {
-        let span = self.program.thread(copy.thread).instruction(instruction).span;
-        self.program.source.position(span.start).line
-    }
-
     /// A property as the language writes it.
     pub(super) fn property(&self, copy: CopyId, instruction: InstructionId) -> String {
-        match &self.program.thread(copy.thread).instruction(instruction).action {
-            Action::Ensure(condition) => format!("ensure {}", expression_text(self.program, copy.thread, condition)),
-            _ => "fail".to_owned(),
-        }
+        let condition = condition(self.program, copy.thread, instruction);
+        condition.map_or_else(|| "fail".to_owned(), |condition| format!("ensure {condition}"))
     }
 
     /// A joint control state as the language writes it.

@@ -4,6 +4,7 @@ use super::counters::{number, turned_classes};
 use super::{Simulation, growing};
 use crate::counted;
 use crate::models::model_name;
+use crate::place::place;
 use palisade_model::limits::StopReason;
 use palisade_model::program::{Action, InstructionId, ThreadId};
 use palisade_semantics::{Computation, CopyId, Counting, Machine};
@@ -28,7 +29,7 @@ pub(super) fn text(simulation: &Simulation<'_>, all: bool) -> String {
     }
     properties(simulation, &mut out);
     final_states(simulation, all, &mut out);
-    computations(simulation, &mut out);
+    computations(simulation, all, &mut out);
     out
 }
 
@@ -41,7 +42,7 @@ pub(super) fn until(simulation: &Simulation<'_>, reason: StopReason) -> String {
         let _ = writeln!(out, "  {}.", growing(growth).describe(simulation.program));
     }
     let _ = writeln!(out, "  {states} explored; what is shown below was found among them.");
-    computations(simulation, &mut out);
+    computations(simulation, false, &mut out);
     out
 }
 
@@ -78,10 +79,9 @@ fn properties(simulation: &Simulation<'_>, out: &mut String) {
                 (_, true) => "fails",
                 (_, false) => "holds",
             };
-            let label = &thread.label(it.source).name;
-            let line = simulation.line(copy, instruction);
+            let place = place(simulation.program, id, instruction);
             let property = simulation.property(copy, instruction);
-            let _ = writeln!(out, "  `{property}` at {} {label} (line {line}) {outcome}.", thread.name);
+            let _ = writeln!(out, "  `{property}` at {place} {outcome}.");
         }
     }
     for (index, joint) in simulation.program.never.iter().enumerate() {
@@ -159,32 +159,31 @@ fn name(simulation: &Simulation<'_>, column: &str) -> String {
     owner.map_or_else(|| column.to_owned(), |owner| format!("{owner}.{register}"))
 }
 
-/// A computation for each property that fails, by one copy, and one that gets stuck.
-fn computations(simulation: &Simulation<'_>, out: &mut String) {
+/// A computation for each property that fails, by one copy, and one that gets stuck: all its steps, where all is to be said.
+fn computations(simulation: &Simulation<'_>, all: bool, out: &mut String) {
     let mut shown = BTreeSet::new();
     for ((copy, instruction), computation) in &simulation.finals.violations {
         if shown.insert((copy.thread, *instruction)) {
             let place = simulation.place(*copy, *instruction);
-            let line = simulation.line(*copy, *instruction);
             let property = simulation.property(*copy, *instruction);
-            let _ = writeln!(out, "\nviolation: `{property}` at {place} (line {line})");
-            table(simulation, computation, out);
+            let _ = writeln!(out, "\nviolation: `{property}` at {place}");
+            table(simulation, computation, all, out);
         }
     }
     for (index, computation) in &simulation.finals.joint {
         let joint = &simulation.program.never[*index];
         let (text, line) = (simulation.joint(joint), simulation.joint_line(joint));
         let _ = writeln!(out, "\nviolation: `{text}` (line {line})");
-        table(simulation, computation, out);
+        table(simulation, computation, all, out);
     }
     if let Some(computation) = &simulation.finals.to_stuck {
         let _ = writeln!(out, "\nstuck: {}", waiting(simulation, computation).join(", "));
-        table(simulation, computation, out);
+        table(simulation, computation, all, out);
     }
 }
 
-fn table(simulation: &Simulation<'_>, computation: &Computation, out: &mut String) {
-    out.push_str(&simulation.shown(computation).table());
+fn table(simulation: &Simulation<'_>, computation: &Computation, all: bool, out: &mut String) {
+    out.push_str(&simulation.shown(computation).table(u8::from(all)));
     if !computation.shortest {
         let _ = writeln!(out, "  (there may be a shorter one)");
     }
@@ -200,10 +199,7 @@ fn waiting(simulation: &Simulation<'_>, computation: &Computation) -> Vec<String
         let instruction = machine.instructions_at(state, position).first();
         let buffered = !state.threads()[position].buffer.is_empty();
         match instruction {
-            Some(instruction) => {
-                let label = simulation.place(copy, *instruction);
-                Some(format!("{label} (line {}) waits for ever", simulation.line(copy, *instruction)))
-            }
+            Some(instruction) => Some(format!("{} waits for ever", simulation.place(copy, *instruction))),
             None if buffered => Some(format!("the stores of {name} never reach memory")),
             None => None,
         }

@@ -106,8 +106,8 @@ fn said(simulation: &Simulation<'_>, out: &mut String) {
     }
     for (copy, instruction) in simulation.finals.violations.keys() {
         let property = simulation.property(*copy, *instruction);
-        let (place, line) = (simulation.place(*copy, *instruction), simulation.line(*copy, *instruction));
-        let _ = write!(out, "\n       `{property}` at {place} (line {line}) fails");
+        let place = simulation.place(*copy, *instruction);
+        let _ = write!(out, "\n       `{property}` at {place} fails");
     }
     for index in simulation.finals.joint.keys() {
         let _ = write!(out, "\n       `{}` fails", simulation.joint(&simulation.program.never[*index]));

@@ -46,7 +46,7 @@ fn action(text: &str) -> Action {
 pub(super) fn program(text: &str) -> Program {
     let thread = |(number, text): (usize, &str)| {
         let actions: Vec<Action> = text.split_whitespace().map(action).collect();
-        let label = |index: usize| Label { name: format!("l{index}").into(), span: Span::default(), fence_cost: None };
+        let label = |index: usize| Label::new(format!("l{index}"), Span::default());
         let register =
             |name: char| Register { name: name.to_string(), initial: 0, is_initialised: false, span: Span::default() };
         Thread {

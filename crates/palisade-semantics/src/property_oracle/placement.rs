@@ -73,7 +73,7 @@ pub fn with_measures(program: &Program, measures: impl IntoIterator<Item = Fence
         let thread = &mut changed.threads[thread.index()];
         let behind = LabelId::from_index(thread.labels.len());
         let name = format!("{}_{}", thread.label(label).name, behind.index());
-        thread.labels.push(Label { name: name.into(), span: Span::default(), fence_cost: None });
+        thread.labels.push(Label::new(name, Span::default()));
         for instruction in thread.instructions.iter_mut().filter(|instruction| instruction.source == label) {
             instruction.source = behind;
         }

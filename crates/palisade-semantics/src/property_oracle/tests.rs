@@ -55,7 +55,7 @@ fn behind_each_store(program: &Program, action: &Action) -> Program {
             if matches!(thread.instructions[index].action, Action::Store { .. }) {
                 let behind = LabelId::from_index(thread.labels.len());
                 let name = format!("behind{index}");
-                thread.labels.push(Label { name: name.into(), span: Span::default(), fence_cost: None });
+                thread.labels.push(Label::new(name, Span::default()));
                 let target = std::mem::replace(&mut thread.instructions[index].target, behind);
                 let span = Span::default();
                 thread.instructions.push(Instruction::new(behind, target, action.clone(), span));

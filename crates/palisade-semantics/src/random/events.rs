@@ -175,11 +175,7 @@ fn post_at_random(program: &mut Program, events: usize, shape: &EventShape, rand
         } else {
             // The post comes before the instruction that stood there.
             let before = poster.instructions[place].clone();
-            poster.labels.push(Label {
-                name: format!("l{}", poster.labels.len()).into(),
-                span: Span::default(),
-                fence_cost: None,
-            });
+            poster.labels.push(Label::new(format!("l{}", poster.labels.len()), Span::default()));
             let fresh = poster.labels.len() - 1;
             poster.instructions[place] = instruction(before.source.index(), fresh, action);
             poster.instructions.push(instruction(fresh, before.target.index(), before.action));

@@ -69,7 +69,7 @@ pub(super) fn join(program: &mut Program, meeting: &Meeting) {
         let is_not_last = Expression::binary(BinaryOperator::NotEqual, Expression::Register(number), last);
         actions.push(Action::Ensure(is_not_last));
         for (index, action) in actions.into_iter().enumerate() {
-            thread.labels.push(Label { name: format!("join{index}").into(), span: Span::default(), fence_cost: None });
+            thread.labels.push(Label::new(format!("join{index}"), Span::default()));
             thread.instructions.push(instruction(end + index, end + index + 1, action));
         }
     }

@@ -210,9 +210,7 @@ fn thread_of(name: String, instructions: Vec<Instruction>) -> Thread {
         copies: Copies::Exactly(1),
         is_daemon: false,
         registers: (0..REGISTERS).map(register).collect(),
-        labels: (0..=last)
-            .map(|index| Label { name: format!("l{index}").into(), span: Span::default(), fence_cost: None })
-            .collect(),
+        labels: (0..=last).map(|index| Label::new(format!("l{index}"), Span::default())).collect(),
         initial: LabelId::from_index(0),
         instructions,
     }

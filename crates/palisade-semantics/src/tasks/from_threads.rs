@@ -125,7 +125,7 @@ mod tests {
     }
 
     fn add(thread: &mut Thread, source: LabelId, action: Action) {
-        thread.labels.push(Label { name: "asked".into(), span: Span::default(), fence_cost: None });
+        thread.labels.push(Label::new("asked", Span::default()));
         let target = LabelId::from_index(thread.labels.len() - 1);
         thread.instructions.push(Instruction::new(source, target, action, Span::default()));
     }

@@ -122,7 +122,7 @@ impl<'a, 's> Body<'a, 's> {
     /// A new label of a name, or of one like it.
     fn label(&mut self, name: &str, span: Span) -> LabelId {
         let name = self.label_names.fresh(name);
-        self.labels.push(Label { name: name.into(), span, fence_cost: None });
+        self.labels.push(Label::new(name, span));
         LabelId::from_index(self.labels.len() - 1)
     }
 

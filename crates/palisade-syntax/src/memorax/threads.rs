@@ -314,8 +314,7 @@ impl Starter {
         let of_variables = self.variables.iter().map(|(index, _)| memory.names[*index].name.clone());
         let names = names.chain(of_variables).chain(["begin".to_owned(), "end".to_owned()]);
         let mut space = NameSpace::default();
-        let labels: Vec<Label> =
-            names.map(|name| Label { name: space.fresh(&name).into(), span, fence_cost: None }).collect();
+        let labels: Vec<Label> = names.map(|name| Label::new(space.fresh(&name), span)).collect();
         let claimed = RegisterId::from_index(0);
         let constant = Expression::Constant;
         let mut instructions = Vec::new();

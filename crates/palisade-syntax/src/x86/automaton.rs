@@ -172,7 +172,7 @@ impl Labels {
             let name = if is_end { "end".to_owned() } else { format!("l{}", id.index()) };
             (self.fresh_name(name), self.spans[position])
         });
-        self.made.push(Label { name: name.into(), span, fence_cost: None });
+        self.made.push(Label::new(name, span));
         self.by_position[position] = Some(id);
         id
     }

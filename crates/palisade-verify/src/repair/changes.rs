@@ -162,7 +162,7 @@ impl Changed {
         let thread = &mut self.program.threads[id.index()];
         let fresh = LabelId::from_index(thread.labels.len());
         let Label { name, span, .. } = thread.label(label).clone();
-        thread.labels.push(Label { name: [name.as_str(), " after its fence"].concat().into(), span, fence_cost: None });
+        thread.labels.push(Label::new([name.as_str(), " after its fence"].concat(), span));
         let own = InstructionId::from_index(thread.instructions.len());
         match self.fences.insert((id, label), own) {
             Some(fence) => thread.instructions[fence.index()].source = fresh,

@@ -50,9 +50,7 @@ fn straight(threads: Vec<(u64, Vec<Action>)>) -> Program {
                 span: Span::default(),
             })
             .collect(),
-        labels: (0..=actions.len())
-            .map(|index| Label { name: format!("l{index}").into(), span: Span::default(), fence_cost: None })
-            .collect(),
+        labels: (0..=actions.len()).map(|index| Label::new(format!("l{index}"), Span::default())).collect(),
         initial: LabelId::from_index(0),
         instructions: actions
             .into_iter()

@@ -152,7 +152,7 @@ fn delaying(program: &mut Program, random: &mut Randomness) {
         thread.labels.clear();
         thread.instructions.clear();
         for index in 0..=actions.len() {
-            thread.labels.push(Label { name: format!("l{index}").into(), span: Span::default(), fence_cost: None });
+            thread.labels.push(Label::new(format!("l{index}"), Span::default()));
         }
         for (index, action) in actions.into_iter().enumerate() {
             let (source, target) = (LabelId::from_index(index), LabelId::from_index(index + 1));
@@ -176,11 +176,7 @@ fn condition(random: &mut Randomness) -> Expression {
 /// Puts an instruction behind another one.
 fn insert_after(thread: &mut Thread, at: usize, action: Action) {
     let fresh = LabelId::from_index(thread.labels.len());
-    thread.labels.push(Label {
-        name: format!("n{}", thread.labels.len()).into(),
-        span: Span::default(),
-        fence_cost: None,
-    });
+    thread.labels.push(Label::new(format!("n{}", thread.labels.len()), Span::default()));
     let target = std::mem::replace(&mut thread.instructions[at].target, fresh);
     thread.instructions.push(Instruction::new(fresh, target, action, Span::default()));
 }

@@ -58,7 +58,7 @@ fn thread(random: &mut Randomness) -> Thread {
             _ => push(Action::Assign { register: RegisterId::from_index(random.below(REGISTERS)), value }, label + 1),
         }
     }
-    let label = |index: usize| Label { name: format!("l{index}").into(), span: Span::default(), fence_cost: None };
+    let label = |index: usize| Label::new(format!("l{index}"), Span::default());
     let register =
         |index: usize| Register { name: format!("r{index}"), initial: 0, is_initialised: false, span: Span::default() };
     Thread {

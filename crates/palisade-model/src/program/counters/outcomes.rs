@@ -56,7 +56,7 @@ fn with_outcomes(program: &Program) -> Program {
     let mut seen = program.clone();
     for thread in &mut seen.threads {
         let failed = LabelId::from_index(thread.labels.len());
-        thread.labels.push(Label { name: "failed".into(), span: thread.span, fence_cost: None });
+        thread.labels.push(Label::new("failed", thread.span));
         for instruction in &mut thread.instructions {
             match std::mem::replace(&mut instruction.action, Action::Nop) {
                 Action::Ensure(condition) => instruction.action = Action::Assume(condition),

@@ -51,7 +51,7 @@ impl Body {
     /// Another label.
     pub(super) fn label(&mut self, like: &str) -> LabelId {
         let name = self.fresh(like);
-        self.thread.labels.push(Label { name: name.into(), span: Span::default(), fence_cost: None });
+        self.thread.labels.push(Label::new(name, Span::default()));
         LabelId::from_index(self.thread.labels.len() - 1)
     }
 

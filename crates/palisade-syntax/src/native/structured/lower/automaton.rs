@@ -1,7 +1,7 @@
 //! The automaton of a thread under construction. Its labels get names and an order at the end, when all of them are known.
 
 use palisade_model::program::{
-    Action, Instruction, Label, LabelId, NameSpace, Register, RegisterId, SourceText, Value,
+    Action, Instruction, Label, LabelId, NameSpace, Naming, Register, RegisterId, SourceText, Value,
 };
 use palisade_model::text::Span;
 
@@ -10,14 +10,21 @@ use palisade_model::text::Span;
 struct Draft {
     /// Where the calls around it stand, and where it stands itself: the order of labels.
     order: Vec<usize>,
-    /// What the names of the calls around it begin its name with.
-    prefix: String,
+    /// The lines of the calls around it, the outermost first.
+    calls: Vec<usize>,
     /// The name that the text gives it.
     name: Option<String>,
     /// The text it stands for.
     span: Span,
     /// What a fence there costs.
     cost: Option<f64>,
+}
+
+impl Draft {
+    /// What the calls around it begin its name with.
+    fn prefix(&self) -> String {
+        self.calls.iter().map(|line| format!("L{line}_")).collect()
+    }
 }
 
 /// A thread's automaton.
@@ -51,10 +58,10 @@ impl Automaton {
     }
 
     /// A new label.
-    pub(super) fn label(&mut self, mut order: Vec<usize>, prefix: &str, name: Option<&str>, span: Span) -> LabelId {
+    pub(super) fn label(&mut self, mut order: Vec<usize>, calls: &[usize], name: Option<&str>, span: Span) -> LabelId {
         order.push(span.start);
         let name = name.map(str::to_owned);
-        self.drafts.push(Draft { order, prefix: prefix.to_owned(), name, span, cost: None });
+        self.drafts.push(Draft { order, calls: calls.to_vec(), name, span, cost: None });
         LabelId::from_index(self.drafts.len() - 1)
     }
 
@@ -63,12 +70,12 @@ impl Automaton {
         self.drafts.len()
     }
 
-    /// Gives a label the name that the text has for it behind a prefix, unless it has one; whether it had none.
-    pub(super) fn name_label(&mut self, label: LabelId, prefix: &str, name: &str) -> bool {
+    /// Gives a label the name that the text has for it, in calls on some lines, unless it has one; whether it had none.
+    pub(super) fn name_label(&mut self, label: LabelId, calls: &[usize], name: &str) -> bool {
         let draft = &mut self.drafts[label.index()];
         let is_free = draft.name.is_none();
         if is_free {
-            (draft.prefix, draft.name) = (prefix.to_owned(), Some(name.to_owned()));
+            (draft.calls, draft.name) = (calls.to_vec(), Some(name.to_owned()));
         }
         is_free
     }
@@ -131,13 +138,14 @@ impl Automaton {
         let mut named: Vec<Option<String>> = vec![None; self.drafts.len()];
         for index in &order {
             let draft = &self.drafts[*index];
-            named[*index] = draft.name.as_ref().map(|name| names.fresh(&format!("{}{name}", draft.prefix)));
+            named[*index] = draft.name.as_ref().map(|name| names.fresh(&(draft.prefix() + name)));
         }
         let mut label = |index: &usize| {
-            let Draft { prefix, span, cost, .. } = &self.drafts[*index];
-            let line = source.position(span.start).line;
-            let name = named[*index].take().unwrap_or_else(|| names.fresh(&format!("{prefix}L{line}")));
-            Label { name: name.into(), span: *span, fence_cost: *cost }
+            let draft = &self.drafts[*index];
+            let line = source.position(draft.span.start).line;
+            let name = named[*index].take().unwrap_or_else(|| names.fresh(&format!("{}L{line}", draft.prefix())));
+            let naming = Naming::InBraces { text: draft.name.as_deref().map(Into::into), calls: draft.calls.clone() };
+            Label { naming, fence_cost: draft.cost, ..Label::new(name, draft.span) }
         };
         let mut in_text_order: Vec<Option<Label>> = vec![None; ranks.len()];
         for index in &order {

@@ -293,9 +293,9 @@ impl<'a, 's> Lowering<'a, 's, '_> {
         let mut order = around.order.clone();
         // Behind what its arguments read.
         order.push(span.end.saturating_sub(1));
-        let line = self.context.source.position(span.start).line;
-        let prefix = format!("{}L{line}_", around.prefix);
-        let mut frame = Frame::new(procedure.name.text, order, prefix, to);
+        let mut calls = around.calls.clone();
+        calls.push(self.context.source.position(span.start).line);
+        let mut frame = Frame::new(procedure.name.text, order, calls, to);
         frame.sections = self.sections;
         frame
     }

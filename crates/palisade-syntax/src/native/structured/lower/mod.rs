@@ -197,8 +197,8 @@ struct Lowering<'a, 's, 'f> {
 impl<'a, 's> Lowering<'a, 's, '_> {
     fn thread(&mut self, thread: &'a BracedThread<'s>) -> (LabelId, Role) {
         let end = thread.body.close();
-        let end = self.automaton.label(Vec::new(), "", Some("end"), Span { start: end, end: end + 1 });
-        self.frames.push(Frame::new("", Vec::new(), String::new(), end));
+        let end = self.automaton.label(Vec::new(), &[], Some("end"), Span { start: end, end: end + 1 });
+        self.frames.push(Frame::new("", Vec::new(), Vec::new(), end));
         let role = self.role(thread);
         let rest = self.initial_values(&thread.body.statements);
         let sequence = self.plan(rest, end, None);

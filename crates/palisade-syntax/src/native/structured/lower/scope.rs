@@ -47,8 +47,8 @@ pub(super) struct Frame<'s> {
     pub(super) owner: &'s str,
     /// Where the calls around it stand.
     pub(super) order: Vec<usize>,
-    /// What the names of its labels begin with.
-    pub(super) prefix: String,
+    /// The lines of the calls that it stands in, the outermost first.
+    pub(super) calls: Vec<usize>,
     /// Where `return` goes.
     pub(super) return_to: LabelId,
     /// Where the returned value goes.
@@ -67,11 +67,11 @@ pub(super) struct Frame<'s> {
 
 impl<'s> Frame<'s> {
     /// A frame of the procedure `owner`, without loops and names.
-    pub(super) fn new(owner: &'s str, order: Vec<usize>, prefix: String, return_to: LabelId) -> Self {
+    pub(super) fn new(owner: &'s str, order: Vec<usize>, calls: Vec<usize>, return_to: LabelId) -> Self {
         Self {
             owner,
             order,
-            prefix,
+            calls,
             return_to,
             result: None,
             sections: 0,

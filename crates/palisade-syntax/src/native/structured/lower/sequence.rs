@@ -34,9 +34,9 @@ impl<'a, 's> Lowering<'a, 's, '_> {
         let mut labels: BlockLabels<'s> = FxHashMap::default();
         for (index, statement) in statements.iter().enumerate() {
             if let (0, Some(label)) = (index, first) {
-                let prefix = self.frames.last().map_or("", |frame| frame.prefix.as_str());
+                let calls = self.frames.last().map_or(&[][..], |frame| &frame.calls);
                 let automaton = &mut self.automaton;
-                let is_free = statement.label.is_none_or(|name| automaton.name_label(label, prefix, name.text));
+                let is_free = statement.label.is_none_or(|name| automaton.name_label(label, calls, name.text));
                 own[index] = is_free.then_some(label);
             }
             let Some(name) = statement.label else { continue };
@@ -102,7 +102,7 @@ impl<'a, 's> Lowering<'a, 's, '_> {
     /// A label of the body that is open.
     pub(super) fn label(&mut self, name: Option<&str>, span: Span) -> LabelId {
         let frame = self.frames.last().expect("the thread's frame is open");
-        self.automaton.label(frame.order.clone(), &frame.prefix, name, span)
+        self.automaton.label(frame.order.clone(), &frame.calls, name, span)
     }
 
     fn declare_label(&mut self, name: Name<'s>) {

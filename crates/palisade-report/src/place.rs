@@ -1,0 +1,96 @@
+//! Places and statements of a program in the words of its text: lines, the names it gives, its conditions as they are written.
+
+use palisade_model::program::{Action, InstructionId, Label, Program, Thread, ThreadId};
+use palisade_model::text::Span;
+use palisade_syntax::expression_text;
+
+/// A longer line of the text is cut.
+const LONGEST: usize = 60;
+
+/// An instruction for people: `t1 l0 (line 3)`; where the text has no name, `t1 (line 3)`.
+pub fn place(program: &Program, thread: ThreadId, instruction: InstructionId) -> String {
+    let thread = program.thread(thread);
+    let own = thread.instruction(instruction);
+    format!("{}{}", thread.name, at(program, thread.label(own.source), own.span))
+}
+
+/// Where a label and what stands at it are, behind a name: ` l0 (line 3)`, ` (line 30, called on line 35)`.
+pub fn at(program: &Program, label: &Label, span: Span) -> String {
+    let name = label.written().map(|name| format!(" {name}")).unwrap_or_default();
+    if program.source.is_listing {
+        return name;
+    }
+    format!("{name} ({})", line_words(program, label, span))
+}
+
+/// `line 3`, `line 30, called on line 35`: where a span is, in the calls around its label.
+fn line_words(program: &Program, label: &Label, span: Span) -> String {
+    let line = program.source.position(span.start).line;
+    let calls = label.calls().iter().rev().map(|line| format!(", called on line {line}"));
+    format!("line {line}{}", calls.collect::<String>())
+}
+
+/// A label behind the name of a copy that does something there: its name in the text, or `(line 3)`.
+pub fn brief(program: &Program, label: &Label) -> String {
+    label.written().map_or_else(|| format!("({})", line_words(program, label, label.span)), str::to_owned)
+}
+
+/// A label for people: its name in the text, or its line.
+pub fn label_words(program: &Program, label: &Label) -> String {
+    label.written().map_or_else(|| line_words(program, label, label.span), str::to_owned)
+}
+
+/// The line on which an instruction stands, as it is written, behind its number and the lines of calls; nothing where the text has no
+/// lines that people know. Of litmus tests, whose lines hold one instruction of each thread, the instruction alone.
+pub fn source_line(program: &Program, thread: &Thread, instruction: InstructionId) -> Option<String> {
+    let source = &program.source;
+    if source.is_listing || source.text.is_empty() {
+        return None;
+    }
+    let own = thread.instruction(instruction);
+    let number = source.position(own.span.start).line;
+    let line = source.text.lines().nth(number - 1).unwrap_or("").trim();
+    let own_text = one_line(source.slice(own.span));
+    let text = if source.is_litmus && !own_text.is_empty() { own_text } else { one_line(line) };
+    let calls = thread.label(own.source).calls().iter().rev().map(|line| format!(" (called on line {line})"));
+    Some(format!("{number}: {}{}", cut(&text), calls.collect::<String>()))
+}
+
+/// The condition of an `ensure`, `assert` or `assume`, or one that a thread goes by, as it is written; nothing for other instructions.
+pub fn condition(program: &Program, thread: ThreadId, instruction: InstructionId) -> Option<String> {
+    stated(program, thread, instruction).map(|(_, condition)| condition)
+}
+
+/// The same behind the word that states it.
+pub fn stated(program: &Program, thread: ThreadId, instruction: InstructionId) -> Option<(&'static str, String)> {
+    let template = program.thread(thread);
+    let own = template.instruction(instruction);
+    let (condition, words): (_, &[&str]) = match &own.action {
+        Action::Ensure(condition) => (condition, &["ensure"]),
+        Action::Assume(condition) => (condition, &["assert", "assume"]),
+        _ => return None,
+    };
+    let text = if program.source.is_listing { String::new() } else { one_line(program.source.slice(own.span)) };
+    if template.branch(instruction).is_some() && !text.is_empty() {
+        return Some((words[0], text));
+    }
+    let found = words.iter().find_map(|word| Some((*word, text.split_once(&format!("{word} "))?.1)));
+    let written = found.map(|(word, behind)| (word, behind.split(';').next().unwrap_or(behind).trim()));
+    Some(match written.filter(|(_, written)| !written.is_empty()) {
+        Some((word, written)) => (word, written.to_owned()),
+        None => (words[0], expression_text(program, thread, condition)),
+    })
+}
+
+/// A text with single blanks in place of all white space.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A text of a length that a table can show.
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}

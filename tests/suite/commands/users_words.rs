@@ -1,0 +1,92 @@
+//! Violations in the user's words: lines as they are written, conditions with their answer, no names that readers made.
+
+use std::process::Command;
+
+/// A lock whose users do not lock: both properties fail.
+const BROKEN: &str = "program Words
+const FREE = 0;
+address lock_word, inside
+
+proc enter(l) {
+  pause;
+  while (l != FREE) { pause; }
+  l = 1;
+}
+
+thread worker [2] {
+  let rounds = 0;
+  enter(lock_word);
+  rounds = rounds + 1;
+  if (rounds == 1) { ensure inside == FREE; }
+  critical: inside = 1;
+  inside = FREE;
+  lock_word = FREE;
+}
+
+never worker at critical, worker at critical
+";
+
+/// What a command prints about the program, with words in front of its path.
+fn printed(program: &str, words: &[&str]) -> String {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("words.pal"), program).expect("it is written");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_palisade"));
+    let run = command.args(words).arg("words.pal").current_dir(folder.path()).output().expect("the program runs");
+    String::from_utf8(run.stdout).expect("UTF-8")
+}
+
+#[test]
+fn steps_stand_beside_their_lines() {
+    let text = printed(BROKEN, &["check", "--all"]);
+    for line in [
+        "  ensure   worker (line 15): violated, under SC already",
+        "violation: `ensure inside == FREE` at worker (line 15)",
+        "reads lock_word = 0",
+        "7: while (l != FREE) { pause; } (called on line 13)",
+        "lock_word ← 1 into its buffer (delayed)",
+        "8: l = 1; (called on line 13)",
+        "critical: inside ← 1",
+        "violates `ensure inside == FREE`",
+        "  (steps in registers are left out: `-v` shows them)",
+        "the store at worker (line 8, called on line 13) is delayed past the load at worker (line 15)",
+        "worker#2 critical writes inside = 1 before",
+    ] {
+        assert!(text.contains(line), "no `{line}` in\n{text}");
+    }
+    for made in ["L13", "L15", "inside'", "l'", "rounds ←", "never1", "stands1", "look1"] {
+        assert!(!text.contains(made), "`{made}` is in\n{text}");
+    }
+    assert!(text.matches("stands at critical").count() == 2, "{text}");
+}
+
+#[test]
+fn steps_in_registers_are_shown_on_request() {
+    let text = printed(BROKEN, &["check", "--all", "-v"]);
+    for line in ["rounds ← 1", "rounds == 1: yes", "l != FREE: no", "ensure inside == FREE", "14: rounds = rounds + 1;"]
+    {
+        assert!(text.contains(line), "no `{line}` in\n{text}");
+    }
+    assert!(!text.contains("steps in registers") && !text.contains("assert"), "{text}");
+}
+
+/// Copies that say `self` are threads of their own, whose answers about one line are one line.
+#[test]
+fn equal_answers_are_grouped() {
+    let program = "program Two\naddress x\nthread t [3] { x = self; ensure x <= 2; }\n";
+    let text = printed(program, &["check"]);
+    assert!(text.contains("  ensure   t_0, t_1, t_2 (line 3): proved"), "{text}");
+    assert_eq!(text.matches("ensure").count(), 1, "{text}");
+}
+
+#[test]
+fn the_page_folds_what_the_table_leaves_out() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("words.pal"), BROKEN).expect("it is written");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_palisade"));
+    let words = ["check", "--all", "words.pal", "--report", "words.html"];
+    command.args(words).current_dir(folder.path()).output().expect("the program runs");
+    let page = std::fs::read_to_string(folder.path().join("words.html")).expect("the page");
+    assert!(page.contains("<div class=\"beside\">") && page.contains("<tr class=\"own\" data-step="), "{page}");
+    let (shown, _) = page.split_once("id=\"document\"").expect("the page ends with its document");
+    assert!(shown.contains("stands at critical") && !shown.contains("look1"), "{shown}");
+}

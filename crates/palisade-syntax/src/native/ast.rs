@@ -207,6 +207,8 @@ pub(crate) enum RawInstruction<'s> {
         address: RawExpression<'s>,
         expected: Option<RawExpression<'s>>,
         released: Option<RawExpression<'s>>,
+        /// `into register`: what the update has found.
+        register: Option<Name<'s>>,
         span: Span,
     },
     /// `wake mem[address] 1`, `wake mem[address] all`; what stands behind the address.

@@ -381,7 +381,8 @@ fn instruction<'t, 's: 't>(expression: Rule<'t, 's, RawExpression<'s>>) -> Rule<
         .boxed()
 }
 
-/// `sleep mem[address] if = expected releasing mem[released]`, `wake mem[address] count`.
+/// `sleep mem[address] if = expected releasing mem[released] into register`, `wake mem[address]
+/// count`.
 fn sleeping<'t, 's: 't>(
     memory: Rule<'t, 's, RawExpression<'s>>,
     expression: Rule<'t, 's, RawExpression<'s>>,
@@ -392,10 +393,12 @@ fn sleeping<'t, 's: 't>(
         .ignore_then(memory.clone())
         .then(expected.or_not())
         .then(released.or_not())
-        .map_with(|((address, expected), released), extra| RawInstruction::Sleep {
+        .then(select! { Token::Name("into") => () }.ignore_then(name(Construct::Register)).or_not())
+        .map_with(|(((address, expected), released), register), extra| RawInstruction::Sleep {
             address,
             expected,
             released,
+            register,
             span: span(extra),
         });
     let wake = select! { Token::Name("wake") => () }

@@ -337,19 +337,21 @@ impl ThreadPrinter<'_> {
 
     /// What sleeps or wakes sleepers.
     fn sleeping(&self, instruction: &Instruction) -> Option<String> {
+        let into = instruction.action.written_register();
+        let into = into.map_or(String::new(), |register| format!(" into {}", self.registers[register.index()]));
         Some(match (instruction.queue()?, &instruction.action) {
             (Queue::Wake { address, all }, _) => {
                 format!("wake mem[{}] {}", self.whole(address), if *all { "all" } else { "1" })
             }
             (Queue::Sleep { address }, Action::Cas { expected, .. }) => {
-                format!("sleep mem[{}] if = {}", self.whole(address), self.whole(expected))
+                format!("sleep mem[{}] if = {}{into}", self.whole(address), self.whole(expected))
             }
             (Queue::Sleep { address }, Action::Rmw { new: Expression::Old, .. }) => {
-                format!("sleep mem[{}]", self.whole(address))
+                format!("sleep mem[{}]{into}", self.whole(address))
             }
             (Queue::Sleep { address }, action) => {
                 let released = action.address().map_or(String::new(), |released| self.whole(released));
-                format!("sleep mem[{}] releasing mem[{released}]", self.whole(address))
+                format!("sleep mem[{}] releasing mem[{released}]{into}", self.whole(address))
             }
         })
     }

@@ -405,7 +405,7 @@ impl<'s> Resolver<'_, 's> {
                 let address = self.expression(address, scope);
                 return self.operation(scope, register, address?, raw);
             }
-            RawInstruction::Sleep { .. } | RawInstruction::Wake { .. } => return self.sleeping(scope, raw),
+            RawInstruction::Sleep { .. } | RawInstruction::Wake { .. } => return self.sleeping(scope, builder, raw),
             RawInstruction::Fence { ordering } => return self.fence(ordering),
             RawInstruction::Assume(condition) => Some(Action::Assume(self.expression(condition, scope)?)),
             RawInstruction::Ensure(condition) => Some(Action::Ensure(self.expression(condition, scope)?)),
@@ -424,7 +424,7 @@ impl<'s> Resolver<'_, 's> {
         action.map(Meaning::from)
     }
 
-    fn register(&mut self, builder: &ThreadBuilder<'s>, name: Name<'s>) -> Option<RegisterId> {
+    pub(super) fn register(&mut self, builder: &ThreadBuilder<'s>, name: Name<'s>) -> Option<RegisterId> {
         let register = builder.register_named(name.text);
         if register.is_none() {
             let address = self.addresses.named(name.text).is_some();

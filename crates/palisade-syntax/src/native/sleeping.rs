@@ -5,18 +5,28 @@ use super::braced::Structured;
 use super::orderings::Meaning;
 use super::resolve::{Resolver, Scope};
 use super::waiting::{WAKE_COUNT, wakes_all};
-use palisade_model::program::{Instruction, Patience, Program, Queue, ThreadId};
+use crate::build::ThreadBuilder;
+use palisade_model::program::{Action, Instruction, Patience, Program, Queue, ThreadId};
 use rustc_hash::FxHashMap;
 
 impl<'s> Resolver<'_, 's> {
     /// `sleep` and `wake`.
-    pub(super) fn sleeping(&mut self, scope: Scope<'_, 's>, raw: &RawInstruction<'s>) -> Option<Meaning<'s>> {
+    pub(super) fn sleeping(
+        &mut self,
+        scope: Scope<'_, 's>,
+        builder: &ThreadBuilder<'s>,
+        raw: &RawInstruction<'s>,
+    ) -> Option<Meaning<'s>> {
         let (action, queue) = match raw {
-            RawInstruction::Sleep { address, expected, released, span } => {
+            RawInstruction::Sleep { address, expected, released, register, span } => {
+                let into = match register {
+                    Some(register) => Some(self.register(builder, *register)?),
+                    None => None,
+                };
                 let address = self.expression(address, scope);
                 let expected = expected.as_ref().map(|expected| self.expression(expected, scope));
                 let released = released.as_ref().map(|released| self.expression(released, scope));
-                match (expected, released) {
+                let (mut action, queue) = match (expected, released) {
                     (Some(_), Some(_)) => {
                         let error = self.error("a sleep compares or releases, not both", *span);
                         error.help = Some("compare before, while the lock is held".to_owned());
@@ -25,7 +35,11 @@ impl<'s> Resolver<'_, 's> {
                     (Some(expected), None) => Queue::sleep_if(address?, expected?),
                     (None, None) => Queue::sleep(address?, None),
                     (None, Some(released)) => Queue::sleep(address?, Some(released?)),
+                };
+                if let Action::Cas { register, .. } | Action::Rmw { register, .. } = &mut action {
+                    *register = into;
                 }
+                (action, queue)
             }
             RawInstruction::Wake { address, count } => {
                 let address = self.expression(address, scope);

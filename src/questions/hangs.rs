@@ -5,7 +5,7 @@ use super::{About, Evident, Question};
 use crate::evidence::Evidence;
 use crate::hangs::{HangOptions, Hangs, Method, Stuck, Verdict, Waiter, hangs};
 use crate::limits::Limits;
-use crate::program::{Action, Instruction, Patience, Program, Thread};
+use crate::program::{Action, Expression, Instruction, LabelId, Patience, Program, Thread};
 use crate::report::account::{Account, Answer, Mark, Proof, Rule, Run, Shown};
 use crate::report::computation::{ComputationReport, Marks, address_text};
 use crate::report::context::instance_words;
@@ -13,11 +13,15 @@ use crate::report::models::model_name;
 use crate::report::place::place;
 use crate::report::subject::program_words;
 use crate::robustness::Fault;
+use crate::semantics::graphs::Axioms;
+use std::collections::BTreeSet;
 
 /// The question, for programs of threads.
 pub struct WaitsForEver<'p> {
     /// The program.
     pub about: About<'p>,
+    /// The language whose executions the answer is carried to, from interleavings.
+    pub language: Option<Axioms>,
     /// How to look for stuck states.
     pub options: HangOptions,
 }
@@ -35,20 +39,30 @@ impl Evident for Hangs {
 
 impl WaitsForEver<'_> {
     /// Whether a program of threads means to have this question: it sleeps or wakes sleepers, takes mutexes or semaphores, or says who may wait.
+    /// Machine code sleeps for many reasons,
+    /// and means it where it says who may wait.
     pub fn is_meant(program: &Program) -> bool {
+        let is_listing = program.source.is_listing;
         let says = |own: &Instruction| {
             let takes = own.until().is_some() && matches!(own.action, Action::Cas { .. } | Action::Rmw { .. });
-            own.queue().is_some() || own.patience() != Patience::Finite || takes
+            let sleeps = own.queue().is_some() || own.patience() == Patience::Timed || takes;
+            own.patience() == Patience::Idle || (sleeps && !is_listing)
         };
         let is_said = |thread: &Thread| thread.is_daemon || thread.instructions.iter().any(says);
-        !program.is_event_driven() && !program.states_orderings() && program.threads.iter().any(is_said)
+        Self::may_be_asked(program) && program.threads.iter().any(is_said)
     }
 
     /// Whether a program of threads has this question though it does not mean to: it waits for
-    /// values. Where the answer takes long it is left out.
+    /// values, or goes round a loop that it may leave and that changes nothing; of machine code, it
+    /// sleeps. Where the answer takes long it is left out.
     pub fn is_implied(program: &Program) -> bool {
-        let waits = program.says_waits() && !Self::is_meant(program);
-        waits && !program.is_event_driven() && !program.states_orderings()
+        let spins = || program.says_waits() || program.threads.iter().any(spins);
+        let waits = if program.source.is_listing { program.has_sleepers() } else { spins() };
+        Self::may_be_asked(program) && waits && !Self::is_meant(program)
+    }
+
+    fn may_be_asked(program: &Program) -> bool {
+        !program.is_event_driven() && !program.states_orderings()
     }
 
     /// A copy that waits, for what, and what would let it go on.
@@ -125,6 +139,37 @@ impl WaitsForEver<'_> {
     }
 }
 
+/// Whether a thread may go round, reading memory and changing nothing, until it finds something.
+fn spins(thread: &Thread) -> bool {
+    let reads = |own: &Instruction| {
+        matches!(
+            own.action,
+            Action::Load { .. } | Action::Cas { .. } | Action::Rmw { new: Expression::Constant(_), .. }
+        )
+    };
+    let is_still = |own: &&Instruction| match &own.action {
+        Action::Rmw { .. } => reads(own),
+        action => !matches!(action, Action::Store { .. } | Action::Fail | Action::Unlock | Action::Post { .. }),
+    };
+    let reached = |start: LabelId, still: bool| {
+        let (mut reached, mut open) = (BTreeSet::new(), vec![start]);
+        while let Some(label) = open.pop() {
+            let next = thread.instructions.iter().filter(|own| own.source == label && (!still || is_still(own)));
+            open.extend(next.map(|own| own.target).filter(|target| reached.insert(*target)));
+        }
+        reached
+    };
+    let round = |first: &Instruction| {
+        let round: BTreeSet<LabelId> = reached(first.target, true);
+        let is_on = |label: &LabelId| *label == first.source || reached(*label, true).contains(&first.source);
+        round.contains(&first.source) && {
+            let on: BTreeSet<LabelId> = round.into_iter().filter(is_on).collect();
+            thread.instructions.iter().any(|own| on.contains(&own.source) && !on.contains(&own.target))
+        }
+    };
+    thread.instructions.iter().filter(|own| reads(own)).any(round)
+}
+
 /// `1 other`, `2 others`.
 fn more(others: usize) -> String {
     if others == 1 { "does 1 other".to_owned() } else { format!("do {others} others") }
@@ -139,9 +184,11 @@ impl Question for WaitsForEver<'_> {
 
     fn asked(&self) -> Vec<Account<'_>> {
         let subject = program_words(self.about.program, self.about.changed);
-        let question = format!("nobody waits for ever under {}", model_name(self.options.model));
+        let under = self.language.map_or(model_name(self.options.model), Axioms::name);
+        let question = format!("nobody waits for ever under {under}");
         let account = Account::new("hangs", Rule::HANG, question, subject);
-        vec![Account { model: Some(self.options.model.into()), verdict: "hangs are unknown".to_owned(), ..account }]
+        let model = self.language.map_or(self.options.model.into(), Into::into);
+        vec![Account { model: Some(model), verdict: "hangs are unknown".to_owned(), ..account }]
     }
 
     fn decide(&self, limits: &Limits) -> Result<Hangs, Fault> {

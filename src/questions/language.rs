@@ -102,12 +102,16 @@ impl<'p> LanguageRobustness<'p> {
 
 /// Has answers about the interleavings of a program say what follows for a language: the same where the program is robust, and else nothing of
 /// what holds for all of them.
+///
+/// Of hangs that is so for the same reason as under TSO ([`crate::hangs`]), as the order of stores
+/// is part of an execution graph: a thread that waits reads the last store of an address in the
+/// end. The language has no sleepers.
 pub fn carry_to_language(program: &Program, accounts: &mut [Account<'_>]) {
     let robustness = accounts.iter().find(|account| account.ask == ROBUSTNESS);
     let standing = robustness.map_or(Standing::Unknown, Account::standing);
     let is_weak = |own: &Instruction| matches!(own.operation(), Some(Operation::Update { spurious: Some(_), .. }));
     let has_weak = program.threads.iter().flat_map(|thread| &thread.instructions).any(is_weak);
-    for account in accounts.iter_mut().filter(|account| account.ask == "properties") {
+    for account in accounts.iter_mut().filter(|account| matches!(account.ask, "properties" | "hangs")) {
         let Answer::Holds(Proof { example: None, .. }) = account.answer else { continue };
         let reason = match standing {
             Standing::Violated => "it holds for interleavings; the program has executions that are none, or a race",
@@ -120,6 +124,11 @@ pub fn carry_to_language(program: &Program, accounts: &mut [Account<'_>]) {
                 continue;
             }
         };
+        if account.ask == "hangs" {
+            account.note(0, "reason", reason.to_owned());
+            account.leave_open("hangs are unknown".to_owned(), reason);
+            continue;
+        }
         let verdict = account.verdict.replacen("holds", "unknown", 1);
         account.leave_open(verdict, reason);
     }

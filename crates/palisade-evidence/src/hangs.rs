@@ -16,6 +16,8 @@ use palisade_semantics::{Instance, Model, Step};
 pub struct FreeCertificate {
     /// The memory model.
     pub model: Model,
+    /// Whether it is about the program in which no time runs out.
+    pub ignores_timeouts: bool,
     /// Why interleavings are enough; nothing where the set has store buffers, or the model is SC.
     pub robust: Option<WhyRobust>,
     /// A closed set of configurations, none of which is stuck.
@@ -81,6 +83,8 @@ pub struct WaitingLocal {
 pub struct StuckWitness {
     /// The memory model.
     pub model: Model,
+    /// Whether it is about the program in which no time runs out.
+    pub ignores_timeouts: bool,
     /// How many copies of each thread run: as many as the program says where it says so.
     pub instance: Instance,
     /// The computation, on a machine on which what waits does wait, and who sleeps does sleep.

@@ -25,6 +25,10 @@ pub(in crate::cli) struct CheckArguments {
     /// The memory model, or the language. Under `sc`, which every program is robust against, properties alone are asked.
     #[arg(long, value_name = "MODEL", default_value = "tso", value_parser = models_and_languages(), help_heading = "Question")]
     pub(in crate::cli) model: Against,
+    /// Of hangs: what is `timed` waits like all else. Behind a wait whose time runs out a wake-up
+    /// that is lost is a delay.
+    #[arg(long, help_heading = "Question")]
+    pub(in crate::cli) ignore_timeouts: bool,
     /// Only the properties at these labels: `LABEL`, or `THREAD.LABEL`.
     #[arg(long, value_name = "LABEL", value_delimiter = ',', help_heading = "Question")]
     pub(in crate::cli) only: Vec<String>,

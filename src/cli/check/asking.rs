@@ -42,9 +42,9 @@ pub(in crate::cli) fn questions(
         }
     }
     let is_of_language = arguments.model.language().is_some();
-    if is_of_language && (is_asked(Ask::Races) || is_asked(Ask::Hangs)) {
+    if is_of_language && is_asked(Ask::Races) {
         return refuse(
-            "races of store buffers and hangs are not asked about a language",
+            "races of store buffers are not asked about a language",
             "`--model c11` says whether plain data races",
         );
     }

@@ -36,6 +36,10 @@ use two_threads::check_two_threads;
 /// The configurations that an exploration for a property may have where other questions are asked as well: before these, and behind them.
 const CONFIGURATIONS: [u64; 2] = [10_000, 200_000];
 
+/// Those that one for stuck states may have in a program that only spins: many have more, and an
+/// answer then takes seconds.
+const OF_SPINNING: u64 = 1_000;
+
 /// What is said of a program about which nothing is asked.
 const NOTHING: &str = "nothing is stated: there is no `ensure`, no `fail`, no `never` and no question";
 
@@ -111,12 +115,17 @@ pub(in crate::cli) fn tell<T>(
     let first = if asks.len() > 1 { CONFIGURATIONS[0] } else { u64::MAX };
     let mut answered = Vec::new();
     let looked_for_hangs = if looks_for_hangs(arguments, loaded) {
-        answer(arguments, Ask::Hangs, CONFIGURATIONS[0], asking, loaded, observer)?
+        let most = if loaded.program.says_waits() { CONFIGURATIONS[0] } else { OF_SPINNING };
+        answer(arguments, Ask::Hangs, most, asking, loaded, observer)?
     } else {
         None
     };
     let hangs_are_open = looked_for_hangs.as_ref().is_some_and(|(_, found)| found.is_open());
-    let mut looked_for_hangs = looked_for_hangs.filter(|_| !hangs_are_open);
+    // Of what only spins it is said when somebody hangs.
+    let is_violated =
+        |answered: &Answered<'_>| answered.accounts().iter().any(|account| account.standing() == Standing::Violated);
+    let is_told = |(_, found): &(Ask, Answered<'_>)| loaded.program.says_waits() || is_violated(found);
+    let mut looked_for_hangs = looked_for_hangs.filter(|found| !hangs_are_open && is_told(found));
     for ask in &asks {
         if *ask == Ask::Robustness {
             answered.extend(looked_for_hangs.take());
@@ -147,7 +156,8 @@ pub(in crate::cli) fn tell<T>(
         accounts.retain(|account| arguments.asks_for(account.ask));
     }
     if let Some(last) = accounts.last_mut().filter(|_| hangs_are_open) {
-        last.note(0, "hangs", "not decided in short time: `--ask hangs` asks whether anybody waits for ever");
+        let verbosity = u8::from(!loaded.program.says_waits());
+        last.note(verbosity, "hangs", "not decided in short time: `--ask hangs` asks whether anybody waits for ever");
     }
     let mut certificates = Vec::new();
     for (_, answered) in &answered {
@@ -215,7 +225,14 @@ fn answer<'q>(
             let (buffer, most) = (arguments.methods.buffer, (most < u64::MAX).then_some(short));
             asking.ask(WaitsForEver {
                 about,
-                options: HangOptions { values, buffer, most, ..HangOptions::new(arguments.model.model()) },
+                language: arguments.model.language(),
+                options: HangOptions {
+                    values,
+                    buffer,
+                    most,
+                    ignore_timeouts: arguments.ignore_timeouts,
+                    ..HangOptions::new(arguments.model.model())
+                },
             })
         }
         Ask::Races => asking.ask(TriangularRaces { about, values }),

@@ -150,7 +150,6 @@ fn what_is_not_about_a_language_is_refused() {
         ("check --model c11 sleep.pal", "and no sleepers"),
         ("check --model ra sleep.pal", "and no sleepers"),
         ("check --model c11 --ask races sb.pal", "are not asked about a language"),
-        ("check --model c11 --ask hangs sb.pal", "are not asked about a language"),
         ("check --model c11 --attacks 1-1 sb.pal", "leave `--attacks` out"),
     ] {
         let (status, out, error) = said(folder.path(), line);

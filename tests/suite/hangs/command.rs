@@ -90,6 +90,59 @@ fn fences_against_hangs_are_found_shown_and_written() {
     assert_eq!(said(folder.path(), "check --ask hangs flags.pal").0, 0);
 }
 
+/// What a command says of a text, and its exit status.
+fn said_of(text: &str, line: &str) -> (i32, String) {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("p.pal"), format!("program p\n{text}\n")).expect("it is written");
+    said(folder.path(), line)
+}
+
+#[test]
+fn who_spins_for_ever_is_found_without_being_asked() {
+    let both =
+        "address x, y thread a { while (y == 0) { pause; } x = 1; } thread b { while (x == 0) { pause; } y = 1; }";
+    let (status, report) = said_of(both, "check p.pal");
+    assert!(status == 1 && report.contains("p.pal: stuck, robust\n"), "{report}");
+    let (status, report) =
+        said_of(&both.replace("} x = 1;", "}").replace("thread a {", "thread a { x = 1;"), "check p.pal");
+    assert!(status == 0 && !report.contains("stuck"), "{report}");
+    // Who reads for ever waits for nothing that would let it go on.
+    let (status, report) = said_of("address x thread a { loop { let r = x; } }", "check p.pal");
+    assert!(status == 0 && !report.contains("stuck") && !report.contains("hangs"), "{report}");
+}
+
+#[test]
+fn timeouts_are_waits_where_they_are_ignored() {
+    let text = "address x thread a { timed wait(x, 0); }";
+    assert_eq!(said_of(text, "check p.pal").0, 0);
+    let (status, report) = said_of(text, "check p.pal --ignore-timeouts --verify");
+    assert!(status == 1 && report.contains("`a` sleeps on `x`"), "{report}");
+}
+
+#[test]
+fn hangs_of_interleavings_are_those_of_a_language_where_programs_are_robust() {
+    let text = |fence: &str| {
+        format!(
+            "address x, y, k \
+             thread a {{ store(x, 1, relaxed); {fence} if (load(y, relaxed) == 1) {{ store(k, 1, relaxed); }} }} \
+             thread b {{ store(y, 1, relaxed); {fence} if (load(x, relaxed) == 0) {{ await(load(k, relaxed) == 1); }} }}"
+        )
+    };
+    let line = "check p.pal --ask hangs --model c11";
+    let (status, report) = said_of(&text(""), line);
+    assert!(status == 3 && report.contains("the program has executions that are none"), "{report}");
+    let (status, report) = said_of(&text("fence(seq_cst);"), line);
+    assert!(status == 0 && report.starts_with("p.pal: nobody waits for ever\n"), "{report}");
+    // An interleaving that hangs is an execution of the language.
+    let both = "address x, y thread a { await(load(y, acquire) == 1); store(x, 1, release); } \
+                thread b { await(load(x, acquire) == 1); store(y, 1, release); }";
+    let (status, report) = said_of(both, line);
+    assert!(status == 1 && report.starts_with("p.pal: stuck\n"), "{report}");
+    let sleeps = "address x thread a { store(x, 1, seq_cst); wake(x, 1); } thread b { wait(x, 0); }";
+    let (status, report) = said_of(sleeps, line);
+    assert!(status == 2 && report.contains("C11 has no `sfence`") && report.contains("no sleepers"), "{report}");
+}
+
 #[test]
 fn what_fences_cannot_do_about_hangs_is_said() {
     let folder = tempfile::tempdir().expect("a folder");

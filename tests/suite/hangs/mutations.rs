@@ -1,8 +1,8 @@
 //! Evidence that is tampered with is rejected.
 
-use super::{asked, program};
-use palisade::evidence::{FreeCertificate, StuckWitness, Tokens};
-use palisade::hangs::Verdict;
+use super::{asked, checked, program};
+use palisade::evidence::{FreeCertificate, StuckWitness, Tokens, WaitingSet};
+use palisade::hangs::{HangOptions, Verdict};
 use palisade::program::Program;
 use palisade::semantics::Model;
 use palisade::verify::{check_free, check_stuck};
@@ -76,6 +76,58 @@ fn a_set_with_other_counts_memories_or_models_is_rejected() {
         assert!(certificate.robust.is_none() || check_free(&program, &other).is_err(), "{text}");
         assert!(tried > 0, "{text}");
     }
+}
+
+/// A counter that grows with the copies, which needs a sum.
+const COUNTED: &str = "address n, free initial free = 1 \
+    thread a [*] { fetch_add(n, 1); acquire(free); release(free); fetch_sub(n, 1); } thread w { await (n == 0); }";
+
+#[test]
+fn sums_and_counters_that_are_tampered_with_are_rejected() {
+    let (program, certificate) = free(COUNTED);
+    let set = &certificate.set;
+    assert!(!set.rows.is_empty() && !set.counters.is_empty(), "{set:?}");
+    let mut tried = 0;
+    let mut reject = |what: &str, change: &dyn Fn(&mut WaitingSet)| {
+        let mut other = certificate.clone();
+        change(&mut other.set);
+        assert!(check_free(&program, &other).is_err(), "{what}");
+        tried += 1;
+    };
+    for row in 0..set.rows.len() {
+        reject("another constant", &|set| set.rows[row].constant += 1);
+        for index in 0..set.rows[row].locals.len() {
+            reject("another weight of a state", &|set| set.rows[row].locals[index].1 += 1);
+        }
+        for index in 0..set.rows[row].counters.len() {
+            reject("another weight of a counter", &|set| set.rows[row].counters[index].1 += 1);
+        }
+        for index in 0..set.rows[row].values.len() {
+            reject("another weight of a value", &|set| set.rows[row].values[index].2 += 1);
+        }
+    }
+    for index in 0..set.counters.len() {
+        reject("a counter that is none", &|set| {
+            set.counters.remove(index);
+        });
+    }
+    reject("without sums", &|set| set.rows.clear());
+    reject("counted to another number", &|set| set.most += 1);
+    assert!(tried > 5, "{tried}");
+}
+
+#[test]
+fn evidence_about_timeouts_is_about_the_program_with_them() {
+    let timed = program("program small\naddress x thread a { timed wait(x, 0); }");
+    let stuck = checked::hangs(&timed, &HangOptions { ignore_timeouts: true, ..HangOptions::new(Model::Tso) });
+    let Verdict::Stuck(stuck) = stuck.expect("it has a meaning").expect("it is accepted").verdict else {
+        panic!("nobody wakes the sleeper")
+    };
+    let witness = StuckWitness { ignores_timeouts: false, ..stuck.witness() };
+    assert!(check_stuck(&timed, &witness).is_err());
+    let Verdict::Free(certificate) = asked(&timed, Model::Tso).verdict else { panic!("time runs out") };
+    let other = FreeCertificate { ignores_timeouts: true, ..*certificate };
+    assert!(check_free(&timed, &other).is_err());
 }
 
 #[test]

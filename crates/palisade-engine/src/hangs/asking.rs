@@ -61,7 +61,7 @@ impl<'a> Asking<'a> {
             let why = if found.has_closed_lock { Why::LockedForEver } else { Why::BuffersLonger(shape.capacity) };
             return Ok(Explored::Open(why));
         }
-        let followed = instance.and_then(|instance| follow(self.program, &mut found, instance, self.options.model));
+        let followed = instance.and_then(|instance| follow(self.program, &mut found, instance, self.options));
         Ok(match followed {
             Some(stuck) => Explored::Stuck(Box::new(stuck)),
             None if instance.is_none() => Explored::Open(Why::CountsTooFew(shape.most)),
@@ -88,7 +88,8 @@ impl<'a> Asking<'a> {
     /// Why interleavings are enough; nothing where that is not known.
     pub(super) fn robust(&mut self, nodes: Option<u64>) -> Result<Option<WhyRobust>, Halt<Fault>> {
         // Delays that are accepted are no less executions for that.
-        if !self.program.accepted.is_empty() || !traces_tell_sleepers(self.program) {
+        let is_short = self.options.most.is_some_and(|most| most < WITH_ROBUSTNESS);
+        if is_short || !self.program.accepted.is_empty() || !traces_tell_sleepers(self.program) {
             return Ok(None);
         }
         let (program, values, limits) = (self.program, self.options.values, &self.options.limits);
@@ -117,10 +118,14 @@ impl<'a> Asking<'a> {
     /// The answer that an exploration to the end gives.
     pub(super) fn free(&mut self, mut found: Search<'_>, robust: Option<WhyRobust>) -> Result<Answered, Halt<Fault>> {
         let never_resting = found.never_resting().map_err(Halt::Fault)?;
-        let certificate = FreeCertificate { model: self.options.model, robust, set: found.closed_set() };
+        let HangOptions { model, ignore_timeouts: ignores_timeouts, .. } = *self.options;
+        let certificate = FreeCertificate { model, ignores_timeouts, robust, set: found.closed_set() };
         Ok((Verdict::Free(Box::new(certificate)), never_resting))
     }
 }
+
+/// With fewer configurations for an exploration, robustness would take longer than all else.
+const WITH_ROBUSTNESS: u64 = 4_000;
 
 /// Whether traces tell who sleeps: each copy falls asleep by an update of the address at which it
 /// sleeps, and is woken with all others there. A wake-up of one may wake another one where the same

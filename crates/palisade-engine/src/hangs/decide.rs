@@ -6,7 +6,7 @@ use super::{HangOptions, Hangs, Method, Verdict, Why};
 use palisade_exploration::buffered::Order;
 use palisade_exploration::instrumented::Fault;
 use palisade_model::limits::{Halt, StopReason};
-use palisade_model::program::Program;
+use palisade_model::program::{Heading, Program};
 use palisade_semantics::{Instance, Model};
 
 /// Looks for stuck states of a program.
@@ -20,12 +20,18 @@ use palisade_semantics::{Instance, Model};
 /// If the program has events or tasks.
 pub fn hangs(program: &Program, options: &HangOptions) -> Result<Hangs, Fault> {
     assert!(!program.is_event_driven(), "hangs are those of threads, and the program has events or tasks");
+    let untimed = options.ignore_timeouts.then(|| program.ignoring_timeouts());
+    let program = untimed.as_ref().unwrap_or(program);
     let mut asking = Asking { program, options, states: 0, by: Method::Sc };
     let found = match Instance::of(program) {
         Some(instance) => asking.fixed(&instance),
         None => any_number(&mut asking),
     };
+    let guessed = || Some((*Heading::of(&program.source)?.guesses.first()?).to_owned());
     let (verdict, never_resting) = match found {
+        Ok((Verdict::Stuck(_), _)) if let Some(place) = guessed() => {
+            (Verdict::Unknown(Why::Guessed(place)), Vec::new())
+        }
         Ok(found) => found,
         Err(Halt::Stopped(reason)) => (Verdict::Unknown(Why::Stopped(reason)), Vec::new()),
         Err(Halt::Fault(fault)) => return Err(fault),

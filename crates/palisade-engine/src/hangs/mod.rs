@@ -36,11 +36,14 @@ use palisade_semantics::Model;
 pub struct HangOptions {
     /// The memory model.
     pub model: Model,
+    /// Whether no time is taken to run out.
+    pub ignore_timeouts: bool,
     /// Distinct values of a register or an address admitted in a program without a domain.
     pub values: usize,
     /// The most stores in a buffer.
     pub buffer: usize,
-    /// The most configurations of one exploration; any number where it is not given.
+    /// The most configurations of one exploration; any number where it is not given. Where they
+    /// are few, robustness is not asked.
     pub most: Option<u64>,
     /// Time, memory, interruption.
     pub limits: Limits,
@@ -51,6 +54,7 @@ impl HangOptions {
     pub fn new(model: Model) -> Self {
         Self {
             model,
+            ignore_timeouts: false,
             values: crate::robustness::DEFAULT_VALUES,
             buffer: crate::properties::DEFAULT_BUFFER,
             most: None,
@@ -99,6 +103,8 @@ pub enum Why {
     LockedForEver,
     /// The computation could not be followed in the program.
     NotReplayed,
+    /// There is a stuck state if any number of sleepers may be said to be woken at a place.
+    Guessed(String),
 }
 
 impl Why {
@@ -115,6 +121,9 @@ impl Why {
             Self::Grows(what) => format!("{what}: a domain, or fixed numbers of copies, have an answer"),
             Self::LockedForEver => "a copy rests inside a locked section while stores wait in buffers".to_owned(),
             Self::NotReplayed => "a computation that was found cannot be followed".to_owned(),
+            Self::Guessed(place) => {
+                format!("a state is stuck, but may rest on how many sleepers were woken, which {place} asks")
+            }
         }
     }
 }

@@ -87,7 +87,7 @@ impl Goal for Free<'_> {
     }
 
     fn stopping(&self, changed: &Program, witness: &RowWitness) -> BTreeSet<Measure> {
-        let RowWitness::Stuck(StuckWitness { model, instance, steps }) = witness else {
+        let RowWitness::Stuck(StuckWitness { model, instance, steps, .. }) = witness else {
             unreachable!("it is one of a stuck state")
         };
         let machine = |program| Machine::new(program, instance, *model).waiting();

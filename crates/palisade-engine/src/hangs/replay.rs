@@ -1,5 +1,6 @@
 //! A run to a stuck state as a computation of the program, and who waits there for what.
 
+use super::HangOptions;
 use palisade_evidence::StuckWitness;
 use palisade_exploration::hangs::{Act, Search, Step as Move, Waiting};
 use palisade_model::program::{Action, Expression, InstructionId, Program, Queue, Value};
@@ -12,6 +13,8 @@ use std::collections::{BTreeSet, VecDeque};
 pub struct Stuck {
     /// The memory model.
     pub model: Model,
+    /// Whether no time is taken to run out.
+    pub ignores_timeouts: bool,
     /// How many copies of each thread run.
     pub instance: Instance,
     /// All copies, as the states list them.
@@ -50,6 +53,7 @@ impl Stuck {
     pub fn witness(&self) -> StuckWitness {
         StuckWitness {
             model: self.model,
+            ignores_timeouts: self.ignores_timeouts,
             instance: self.instance.clone(),
             steps: self.events.iter().map(|event| event.step).collect(),
         }
@@ -60,7 +64,13 @@ impl Stuck {
 const MOST_COPIES: u64 = 10_000;
 
 /// The computation of a program that a run to a stuck state becomes; nothing when it cannot be followed.
-pub(super) fn follow(program: &Program, search: &mut Search<'_>, instance: &Instance, model: Model) -> Option<Stuck> {
+pub(super) fn follow(
+    program: &Program,
+    search: &mut Search<'_>,
+    instance: &Instance,
+    options: &HangOptions,
+) -> Option<Stuck> {
+    let HangOptions { model, ignore_timeouts: ignores_timeouts, .. } = *options;
     if instance.total() > MOST_COPIES {
         return None;
     }
@@ -79,7 +89,8 @@ pub(super) fn follow(program: &Program, search: &mut Search<'_>, instance: &Inst
     let waiters = waiters(search, &machine, &places, states.last()?)?;
     let copies = machine.copies().to_vec();
     let is_interleaving = is_interleaving(program, &events, &states);
-    let stuck = Stuck { model, instance: instance.clone(), copies, events, states, waiters, is_interleaving };
+    let instance = instance.clone();
+    let stuck = Stuck { model, ignores_timeouts, instance, copies, events, states, waiters, is_interleaving };
     check_stuck(program, &stuck.witness()).ok().map(|()| stuck)
 }
 

@@ -18,6 +18,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 #[serde(deny_unknown_fields, bound(deserialize = "R: Deserialize<'de>"))]
 pub(super) struct FreeText<R> {
     model: ModelText,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    ignores_timeouts: bool,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     robust: Option<Object<R>>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
@@ -38,6 +40,8 @@ pub(super) struct FreeText<R> {
 #[serde(deny_unknown_fields)]
 pub(super) struct StuckText {
     model: ModelText,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    ignores_timeouts: bool,
     /// How many copies of each thread run.
     instance: Vec<u64>,
     steps: Vec<StepText>,
@@ -95,7 +99,8 @@ impl<'de> Deserialize<'de> for WaitingLocal {
 
 impl<'a, R: From<&'a RobustCertificate>> From<&'a FreeCertificate> for FreeText<R> {
     fn from(certificate: &'a FreeCertificate) -> Self {
-        let FreeCertificate { model, robust, set } = certificate;
+        let FreeCertificate { model, ignores_timeouts, robust, set } = certificate;
+        let ignores_timeouts = *ignores_timeouts;
         let numbers = |registers: &Vec<RegisterId>| registers.iter().map(|it| number(it.index())).collect();
         let (robust, pso) = match robust {
             Some(WhyRobust::Tso(certificate)) => (Some(Object(R::from(certificate))), None),
@@ -106,7 +111,7 @@ impl<'a, R: From<&'a RobustCertificate>> From<&'a FreeCertificate> for FreeText<
         let rows = rows.into_iter().map(Into::into).collect();
         let live = live.iter().map(|labels| labels.iter().map(numbers).collect()).collect();
         let model = ModelText(*model);
-        Self { model, robust, pso, live, most, counters, rows, locals, memories, configurations }
+        Self { model, ignores_timeouts, robust, pso, live, most, counters, rows, locals, memories, configurations }
     }
 }
 
@@ -114,7 +119,8 @@ impl<R: Into<RobustCertificate>> TryFrom<FreeText<R>> for FreeCertificate {
     type Error = MalformedEvidence;
 
     fn try_from(text: FreeText<R>) -> Result<Self, MalformedEvidence> {
-        let FreeText { model, robust, pso, live, most, counters, rows, locals, memories, configurations } = text;
+        let FreeText { model, ignores_timeouts, robust, pso, live, most, counters, rows, .. } = text;
+        let FreeText { locals, memories, configurations, .. } = text;
         let rows = rows.into_iter().map(Into::into).collect();
         let registers = |numbers: Vec<u32>| numbers.into_iter().map(|it| id(RegisterId::from_index, it)).collect();
         let live = live.into_iter().map(|labels| labels.into_iter().map(registers).collect()).collect();
@@ -125,7 +131,7 @@ impl<R: Into<RobustCertificate>> TryFrom<FreeText<R>> for FreeCertificate {
             (Some(_), Some(_)) => return Err(MalformedEvidence::new("robustness against TSO and PSO at once")),
         };
         let set = WaitingSet { live, most, counters, rows, locals, memories, configurations };
-        Ok(Self { model: model.0, robust, set })
+        Ok(Self { model: model.0, ignores_timeouts, robust, set })
     }
 }
 
@@ -133,6 +139,7 @@ impl From<&StuckWitness> for StuckText {
     fn from(witness: &StuckWitness) -> Self {
         Self {
             model: ModelText(witness.model),
+            ignores_timeouts: witness.ignores_timeouts,
             instance: witness.instance.counts().to_vec(),
             steps: witness.steps.iter().map(|step| step_out(&witness.instance, step)).collect(),
         }
@@ -146,6 +153,6 @@ impl TryFrom<StuckText> for StuckWitness {
         let instance = counted_instance(text.instance)?;
         let steps = text.steps.into_iter().map(|step| step_in(&instance, &step));
         let steps = steps.collect::<Result<_, MalformedEvidence>>()?;
-        Ok(Self { model: text.model.0, instance, steps })
+        Ok(Self { model: text.model.0, ignores_timeouts: text.ignores_timeouts, instance, steps })
     }
 }

@@ -27,6 +27,7 @@ pub fn check_free(program: &Program, certificate: &FreeCertificate) -> Result<()
     if program.threads.iter().all(|thread| thread.copies == Copies::Exactly(0)) {
         reject!(Form, "no thread has copies, so the evidence is about nothing");
     }
+    let program = &(if certificate.ignores_timeouts { program.ignoring_timeouts() } else { program.clone() });
     // Stuck states are those of all executions, also of those with a delay that is accepted.
     let program = &Program { accepted: Vec::new(), ..program.clone() };
     let buffering = match (certificate.model, &certificate.robust) {

@@ -6,15 +6,20 @@ use crate::failure::reject;
 use crate::property::check_counts;
 use crate::tokens::MOST_CHOICES;
 use palisade_evidence::StuckWitness;
-use palisade_model::program::{Patience, Program, Queue};
+use palisade_model::program::{Heading, Patience, Program, Queue};
 use palisade_semantics::{CopyId, Effect, Machine, Refusal, State, Step, StepKind};
 
 /// Checks that `witness` is a computation of `program` (with its copies and domain) to a stuck state.
 pub fn check_stuck(program: &Program, witness: &StuckWitness) -> Result<(), CheckFailure> {
     check_counts(program, &witness.instance)?;
+    let guess = Heading::of(&program.source).and_then(|heading| heading.guesses.first().copied());
+    if let Some(place) = guess {
+        reject!(Safe, "a stuck state may rest on how many sleepers were woken, which {place} asks");
+    }
     if witness.instance.total() > MOST_CHOICES as u64 {
         reject!(Form, "a state of {} copies is too large to look at", witness.instance.total());
     }
+    let program = &(if witness.ignores_timeouts { program.ignoring_timeouts() } else { program.clone() });
     let machine = Machine::new(program, &witness.instance, witness.model).waiting();
     let mut state = machine.initial_state();
     for (index, step) in witness.steps.iter().enumerate() {

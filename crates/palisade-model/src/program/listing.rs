@@ -52,6 +52,8 @@ pub struct Heading<'a> {
     pub narrowed: Vec<(Vec<&'a str>, u8)>,
     /// The places of loads that may find any value that their cells may hold.
     pub hints: Vec<&'a str>,
+    /// The places that ask how many sleepers were woken, where any number may come out.
+    pub guesses: Vec<&'a str>,
     /// The places of accesses that the processor makes at once, taken as several in any order, as
     /// other code stores to less.
     pub parts: Vec<&'a str>,
@@ -87,6 +89,7 @@ impl<'a> Heading<'a> {
                 "build" => heading.builds.push(rest),
                 "narrow" => heading.narrowed.extend(narrowed(rest)),
                 "hint" => heading.hints.push(rest),
+                "guess" => heading.guesses.push(rest),
                 "parts" => heading.parts.push(rest),
                 "halves" => heading.halves.push(rest),
                 "heap" => heading.heap.extend(HeapBlocks::read(rest)),

@@ -89,6 +89,18 @@ impl Program {
         self.threads.iter().flat_map(|thread| &thread.instructions).any(Instruction::may_wait)
     }
 
+    /// The program in which no time runs out: what is `timed` waits like all else.
+    #[must_use]
+    pub fn ignoring_timeouts(&self) -> Self {
+        let mut program = self.clone();
+        for own in program.threads.iter_mut().flat_map(|thread| &mut thread.instructions) {
+            if own.patience() == Patience::Timed {
+                own.set_patience(Patience::Finite);
+            }
+        }
+        program
+    }
+
     /// Where the first instruction stands that sleeps or wakes sleepers, if there is one.
     pub fn first_sleeper(&self) -> Option<Span> {
         let mut instructions = self.threads.iter().flat_map(|thread| &thread.instructions);

@@ -150,6 +150,29 @@ impl Harness {
         self.remark(&format!("hint {load}"))
     }
 
+    /// Lets `cargo palisade` know that copies of a role may wait for ever: they wait for work, and
+    /// with [`repeat`](Self::repeat) they never stop. Other roles that repeat may stop after any
+    /// round.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such role yet.
+    pub fn daemon(self, role: &str) -> Self {
+        assert!(self.roles.iter().any(|own| own.name == role), "there is no role `{role}`");
+        self.remark(&format!("daemon {role}"))
+    }
+
+    /// Lets `cargo palisade` know that anybody may wait for ever at a place in the sources,
+    /// `"queue.rs:12"`.
+    ///
+    /// # Panics
+    ///
+    /// When the place is empty or has a space.
+    pub fn idle(self, place: &str) -> Self {
+        assert!(is_word(place), "a place is a word, `queue.rs:186`");
+        self.remark(&format!("idle {place}"))
+    }
+
     /// Lets roles of a fixed number of copies take memory from the heap and free it: each copy may
     /// have so many new blocks of each size, 1 to 8, besides those that somebody has freed. Where
     /// that bounds what the code does, the verdict says so. `cargo test` runs the code as it is.

@@ -17,6 +17,7 @@ mod origins;
 mod program;
 mod resolve;
 mod roles;
+mod waits;
 
 use image::{Fields, Image, Lines, Memory, SharedObject, Snapshot};
 use lift::{Contexts, Lifted, LiftedRole, ObjectionAt, Refused};
@@ -182,16 +183,24 @@ pub fn read_with(
         hinted::leave_something(&lifted, hints[0].1).map_err(wrong)?;
         hints.iter().for_each(|(place, _)| _ = writeln!(heading, "hint {place}"));
     }
+    let idle = waits::idle(&file, &memory);
+    idle.iter().for_each(|(place, _)| _ = writeln!(heading, "idle {place}"));
     // What is said of every compilation looks at whole registers.
     if !file.source_order {
         lifted.cut();
     }
+    waits::sleep(&mut lifted);
+    if !file.source_order && !file.orderings {
+        waits::fuse(&mut lifted);
+    }
+    waits::guesses(&lifted, &origins).iter().for_each(|place| _ = writeln!(heading, "guess {place}"));
     if let Some(heap) = &mut memory.heap {
         heap.sites = sites(&lifted, &origins);
     }
     let origin = program::Origin { path, heading };
     let mut program = program::program(&origin, &roles, lifted, &memory, &origins, orderings.as_ref());
     accepted::accept(&mut program, &delays).map_err(wrong)?;
+    waits::let_wait(&mut program, &idle).map_err(wrong)?;
     Ok(program)
 }
 

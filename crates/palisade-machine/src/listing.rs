@@ -18,25 +18,18 @@ impl Listing {
         Self { text: heading, origins: Vec::new() }
     }
 
-    /// Lists a role, with a word in front of the places of some instructions; the span of the role, and of each place.
+    /// Lists a role under its heading, with a word in front of the places of some instructions; the
+    /// span of the role, and of each place.
     pub(crate) fn role<'w>(
         &mut self,
-        role: &RoleCode,
+        heading: &str,
         places: &[(Place, String)],
         origins: &[Arc<Origin>],
         contexts: &Contexts,
-        folded: usize,
         ordering: &dyn Fn(usize) -> Option<&'w str>,
     ) -> Vec<Span> {
         let start = self.text.len();
-        let copies = role.copies.map_or("any number of copies".to_owned(), |count| format!("copies: {count}"));
-        let again = if role.repeats { "again and again" } else { "once" };
-        let loops = match folded {
-            0 => String::new(),
-            1 => ", a loop around cmpxchg read as one locked instruction".to_owned(),
-            count => format!(", {count} loops around cmpxchg read as one locked instruction each"),
-        };
-        let _ = writeln!(self.text, "\nrole {}: {copies}, each {again}{loops}", role.name);
+        let _ = writeln!(self.text, "\n{heading}");
         let mut spans = vec![Span { start: start + 1, end: self.text.len() - 1 }];
         for (number, ((place, text), origin)) in places.iter().zip(origins).enumerate() {
             let depth = contexts.chain(place.context).count();
@@ -60,4 +53,21 @@ impl Listing {
     pub(crate) fn finish(self, path: &str) -> Arc<SourceText> {
         SourceText::listing(path, self.text, self.origins)
     }
+}
+
+/// What the listing says of a role.
+pub(crate) fn heading(role: &RoleCode, may_stop: bool, folded: usize) -> String {
+    let copies = role.copies.map_or("any number of copies".to_owned(), |count| format!("copies: {count}"));
+    let again = match (role.repeats, may_stop) {
+        (false, _) => "once",
+        (true, false) => "again and again",
+        (true, true) => "again and again, until it stops",
+    };
+    let daemon = if role.is_daemon { ", a daemon" } else { "" };
+    let loops = match folded {
+        0 => String::new(),
+        1 => ", a loop around cmpxchg read as one locked instruction".to_owned(),
+        count => format!(", {count} loops around cmpxchg read as one locked instruction each"),
+    };
+    format!("role {}: {copies}, each {again}{daemon}{loops}", role.name)
 }

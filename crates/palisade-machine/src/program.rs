@@ -5,7 +5,7 @@
 
 use crate::image::Memory;
 use crate::lift::{Lifted, LiftedRole, RoleCode};
-use crate::listing::Listing;
+use crate::listing::{self, Listing};
 use crate::orderings::Orderings;
 use crate::origins::{Origins, short};
 use palisade_model::program::{AddressName, Copies, Posts, Program, Span, Thread};
@@ -31,10 +31,12 @@ pub(crate) fn program(
     let mut listing = Listing::new(origin.heading.clone());
     let mut threads = Vec::new();
     for (number, (role, lifted)) in roles.iter().zip(lifted.roles).enumerate() {
-        let LiftedRole { mut thread, places, contexts, folded, .. } = lifted;
+        let LiftedRole { mut thread, places, contexts, folded, may_stop, .. } = lifted;
         thread.copies = role.copies.map_or(Copies::Any, Copies::Exactly);
+        thread.is_daemon = role.is_daemon;
+        let heading = listing::heading(role, may_stop, folded);
         let spans = listing
-            .role(role, &places, origins.of_role(number), &contexts, folded, &|place| orderings?.word(number, place));
+            .role(&heading, &places, origins.of_role(number), &contexts, &|place| orderings?.word(number, place));
         let names: Vec<String> = origins.of_role(number).iter().map(|origin| short(&origin.place)).collect();
         rename(&mut thread, &spans, &names);
         threads.push(thread);

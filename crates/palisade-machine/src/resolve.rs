@@ -20,6 +20,7 @@ pub(crate) fn roles(file: &RolesFile, memory: &Memory) -> Result<Vec<RoleCode>, 
                 arguments: role.arguments.iter().map(|word| word.cast_signed()).collect(),
                 copies: role.copies,
                 repeats: role.repeats,
+                is_daemon: memory.snapshot.daemons.contains(&role.name),
                 thread_pointer: None,
             };
             roles.extend(of_threads(whole, memory));
@@ -102,7 +103,8 @@ fn written(role: &Spanned<WrittenRole>, memory: &Memory) -> Result<RoleCode, Dia
     }
     let arguments = inner.args.iter().map(|argument| value(argument, memory)).collect::<Result<Vec<_>, _>>()?;
     let name = inner.name.clone().unwrap_or_else(|| inner.function.get_ref().clone());
-    Ok(RoleCode { name, function, arguments, copies, repeats: inner.repeat, thread_pointer: None })
+    let (repeats, is_daemon) = (inner.repeat, inner.daemon);
+    Ok(RoleCode { name, function, arguments, copies, repeats, is_daemon, thread_pointer: None })
 }
 
 fn function(name: &Spanned<String>, memory: &Memory) -> Result<u64, Diagnostic> {

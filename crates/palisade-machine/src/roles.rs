@@ -33,6 +33,9 @@ pub(crate) struct RolesFile {
     /// Places of loads that may find any value that their cells may hold.
     #[serde(default)]
     pub(crate) hint: Vec<Spanned<String>>,
+    /// Places at which anybody may wait for ever.
+    #[serde(default)]
+    pub(crate) idle: Vec<Spanned<String>>,
     /// How many new blocks of each size a copy of a role may take from the heap.
     pub(crate) heap: Option<Spanned<u8>>,
     /// The roles; with a snapshot, its own where there are none here.
@@ -73,6 +76,9 @@ pub(crate) struct WrittenRole {
     /// Whether a copy begins again when it returns.
     #[serde(default)]
     pub(crate) repeat: bool,
+    /// Whether copies may wait for ever.
+    #[serde(default)]
+    pub(crate) daemon: bool,
     /// What it is called with.
     #[serde(default)]
     pub(crate) args: Vec<Spanned<WrittenArgument>>,

@@ -1,5 +1,7 @@
 //! An event that somebody waits for, and loses.
 
+pub mod futex;
+
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::*, fence};
 
 const AWAKE: u32 = 0;

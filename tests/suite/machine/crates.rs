@@ -76,6 +76,27 @@ const FAULTS: [(&str, Option<(&str, &str, bool)>); 10] = [
     ("sent_before_it_is_written", Some(("read of uninitialised memory", "assert_eq!(*message, 5);", true))),
 ];
 
+/// Who waits for ever in harnesses that sleep: `holds` for nobody, `violated` for somebody, and
+/// otherwise why that has no answer.
+const HANGS: [(&str, &str); 16] = [
+    ("mutex", "holds"),
+    ("rwlock", "`futex` wakes more than one, and not all"),
+    ("condvar", "holds"),
+    ("condvar_wakes_one_of_two", "violated"),
+    ("park", "holds"),
+    ("nobody_wakes", "violated"),
+    ("nobody_wakes_but_time", "holds"),
+    ("nobody_wakes_a_daemon", "holds"),
+    ("litebox_820", "violated"),
+    ("litebox_820_repaired", "holds"),
+    ("hvisor_266", "violated"),
+    ("hvisor_266_repaired", "holds"),
+    ("tokio_1788", "violated"),
+    ("tokio_1788_repaired", "holds"),
+    ("nexus_512", "violated"),
+    ("nexus_512_repaired", "holds"),
+];
+
 /// The harnesses as they are committed.
 fn sources() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/code")
@@ -87,7 +108,15 @@ fn folder() -> &'static Path {
     COPY.get_or_init(|| {
         let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join("code");
         let harness = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/palisade-harness").display().to_string();
-        for file in ["Cargo.toml", "Cargo.lock", "src/lib.rs", "tests/rows.rs", "tests/stories.rs"] {
+        for file in [
+            "Cargo.toml",
+            "Cargo.lock",
+            "src/lib.rs",
+            "src/futex.rs",
+            "tests/rows.rs",
+            "tests/stories.rs",
+            "tests/hangs.rs",
+        ] {
             let text = std::fs::read_to_string(sources().join(file)).expect("the file is there");
             let text = text.replace("../../crates/palisade-harness", &harness);
             let place = copy.join(file);
@@ -107,12 +136,39 @@ fn cargo_palisade(arguments: &[&str]) -> Output {
     command.args(arguments).current_dir(folder()).output().expect("it starts")
 }
 
+/// Who waits for ever is found in machine code, and nobody in what is repaired.
+#[needs::command("cargo info --quiet spin")]
+#[test]
+fn sleepers_that_nobody_wakes_are_found() {
+    let snapshots = snapshots().with_file_name("hangs");
+    for (name, expected) in sample(HANGS.into(), 4) {
+        let run = |arguments: &[&str]| {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_palisade"));
+            command.args(arguments).current_dir(&snapshots).output().expect("it starts")
+        };
+        let many = if name == "rwlock" { "300" } else { "64" };
+        let file = format!("{name}.toml");
+        let output = run(&["check", &file, "--ask", "hangs", "--values", many, "--certificate", "evidence"]);
+        let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        let code = output.status.code();
+        match expected {
+            "holds" => assert_eq!(code, Some(0), "{name}: {text}"),
+            "violated" => assert_eq!(code, Some(1), "{name}: {text}"),
+            why => assert!(matches!(code, Some(2 | 3)) && text.contains(why), "{name}: {text}"),
+        }
+        let word = if expected == "holds" { "free" } else { "stuck" };
+        let evidence = format!("evidence/{name}.toml.{word}.json");
+        let is_decided = matches!(expected, "holds" | "violated");
+        assert_eq!(run(&["verify", &evidence]).status.success(), is_decided, "{name}: {text}");
+    }
+}
+
 /// The folder with the roles and snapshots of all rows, written once.
 fn snapshots() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
         // Snapshots are wanted, and no answers yet.
-        let all = cargo_palisade(&["--test", "rows", "--", "--help"]);
+        let all = cargo_palisade(&["--test", "rows", "--test", "hangs", "--", "--help"]);
         let snapshots = folder().join("target/palisade/rows");
         assert!(snapshots.is_dir(), "{}", String::from_utf8_lossy(&all.stderr));
         snapshots

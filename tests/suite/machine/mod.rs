@@ -30,3 +30,5 @@ mod source_orderings;
 mod traps;
 #[cfg(feature = "machine")]
 mod twins;
+#[cfg(feature = "machine")]
+mod waits;

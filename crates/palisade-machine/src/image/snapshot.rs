@@ -2,8 +2,8 @@
 //!
 //! A text of lines: `palisade-snapshot 1`, `base HEX`, `role NAME FUNCTION COPIES MODE ARGUMENT…`, `object NAME ADDRESS
 //! SIZE`, `thread ROLE COPY BASE`, `narrow BITS CELL…`, `accept STORE LOAD`, `hint PLACE`, `heap
-//! BLOCKS`, `memory START LENGTH` followed by `OFFSET WORD…` lines of 8-byte words in hexadecimal;
-//! words that are not listed are 0.
+//! BLOCKS`, `daemon ROLE`, `idle PLACE`, `memory START LENGTH` followed by `OFFSET WORD…` lines of
+//! 8-byte words in hexadecimal; words that are not listed are 0.
 
 use std::collections::BTreeMap;
 
@@ -70,6 +70,10 @@ pub(crate) struct Snapshot {
     pub(crate) accept: Vec<[String; 2]>,
     /// Places of loads that may find any value.
     pub(crate) hints: Vec<String>,
+    /// The roles of which copies may wait for ever.
+    pub(crate) daemons: Vec<String>,
+    /// The places at which anybody may.
+    pub(crate) idle: Vec<String>,
     /// How many blocks of each size a copy of a role may take from the heap; nothing where that is
     /// not to be followed.
     pub(crate) heap: Option<u8>,
@@ -118,6 +122,8 @@ impl Snapshot {
             }
             (_, ["accept", store, load]) => self.accept.push([*store, *load].map(str::to_owned)),
             (_, ["hint", place]) => self.hints.push((*place).to_owned()),
+            (_, ["daemon", role]) => self.daemons.push((*role).to_owned()),
+            (_, ["idle", place]) => self.idle.push((*place).to_owned()),
             (_, ["role", name, function, copies, mode, arguments @ ..]) => {
                 let copies = if *copies == "*" { None } else { Some(copies.parse().map_err(|_| number(copies))?) };
                 let repeats = match *mode {
@@ -139,7 +145,11 @@ impl Snapshot {
             }
             (
                 _,
-                [word @ ("base" | "object" | "narrow" | "accept" | "hint" | "heap" | "role" | "thread" | "memory"), ..],
+                [
+                    word @ ("base" | "object" | "narrow" | "accept" | "hint" | "daemon" | "idle" | "heap" | "role"
+                    | "thread" | "memory"),
+                    ..,
+                ],
             ) => {
                 return Err(format!("`{word}` is followed by too few words, or too many"));
             }

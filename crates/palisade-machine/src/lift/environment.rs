@@ -116,8 +116,15 @@ impl Environment {
         {
             return *value;
         }
-        // A part of a pointer, or of several values.
         let touched = self.touching(offset, bytes);
+        if let [at] = *touched.as_slice()
+            && let (known, Abstract::Constant(value)) = self.frame[&at]
+            && let into @ 0.. = offset - at
+            && into + i64::from(bytes) <= i64::from(known)
+        {
+            return Abstract::Constant(value >> (8 * into)).truncated(bytes * 8, bytes == 8);
+        }
+        // A part of a pointer, or of several values.
         if touched.iter().all(|at| self.frame[at].1.is_number()) {
             Abstract::Number(bytes * 8)
         } else {

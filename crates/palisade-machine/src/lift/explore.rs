@@ -9,11 +9,12 @@ use super::contexts::{Context, ContextId, Contexts, Place};
 use super::copies::Copying;
 use super::decode::{Decoded, MemoryOperand, Target, decode};
 use super::environment::{ARGUMENTS, Environment, STACK_POINTER};
+use super::futex::Futex;
 use super::heap::HeapFunction;
 use super::knowledge::{Knowledge, Loaded, Stretch};
 use super::micro::{Flow, Micro, address, at_stack, move_stack, push_return, steps};
 use super::refusal::{Objection, ObjectionAt};
-use super::stubs::{self, Called, ERROR_NUMBER, FUTEX, Returned, Stub};
+use super::stubs::{self, Called, ERROR_NUMBER, Stub};
 use super::transfer::{Spot, apply, known};
 use crate::lift::abstraction::Abstract;
 use palisade_model::program::Expression;
@@ -382,24 +383,12 @@ impl Performing<'_, '_> {
         match stub {
             Stub::Fails => return Ok(Next::Fail),
             Stub::Ends => return Ok(Next::End),
-            Stub::Nothing | Stub::SystemCall | Stub::ErrorNumber | Stub::Any => {}
-            Stub::Copying(copying) => self.copying(copying)?,
-            Stub::Heap(function) => self.heap(function)?,
+            _ => self.steps_of(stub)?,
         }
-        let mut called = self.called(stub)?;
-        // A word that nobody writes need not be read.
-        if let Some(word) = called.load {
-            if let Loaded::Constant(_) = self.knowledge.load_whole(word, 4)? {
-                called.load = None;
-            }
-        }
+        let called = self.called(stub)?;
         called.clears().for_each(|family| self.after.set_family(family, Abstract::Constant(0)));
-        let results = called.outcomes.iter().map(|outcome| outcome.result);
+        let results = called.outcomes.iter().copied();
         self.after.set_family(0, results.reduce(Abstract::join).expect("a call comes out somehow"));
-        let errors: Vec<_> = called.outcomes.iter().filter_map(|outcome| outcome.error).collect();
-        if !errors.is_empty() {
-            self.after.write_frame(ERROR_NUMBER, 4, Abstract::Number(32));
-        }
         let flags: Vec<_> = self.after.flags().map(|(flag, _)| flag).collect();
         flags.into_iter().for_each(|flag| self.after.set_flag(flag, Abstract::Constant(0)));
         for number in 0..16 {
@@ -407,6 +396,24 @@ impl Performing<'_, '_> {
             self.after.set_vector(number, true, Abstract::Constant(0));
         }
         Ok(Next::Stub(called, next))
+    }
+
+    /// The steps of a function that does something to memory.
+    fn steps_of(&mut self, stub: Stub) -> Result<(), Objection> {
+        match stub {
+            Stub::Copying(copying) => self.copying(copying),
+            Stub::Heap(function) => self.heap(function),
+            Stub::SystemCall => self.system_call(),
+            Stub::Nothing | Stub::ErrorNumber | Stub::Any | Stub::Fails | Stub::Ends => Ok(()),
+        }
+    }
+
+    /// The system is called: of its calls, `futex` is understood.
+    fn system_call(&mut self) -> Result<(), Objection> {
+        let step = Micro::Futex(Futex::called(&self.after)?);
+        apply(&step, self.place.address, &mut self.after, self.knowledge)?;
+        self.more.push(step);
+        Ok(())
     }
 
     /// Memory is copied, filled or compared by a function.
@@ -444,30 +451,14 @@ impl Performing<'_, '_> {
             Stub::ErrorNumber => Ok(Called::returning(Abstract::Frame(ERROR_NUMBER))),
             Stub::Any => match (argument(0), argument(1)) {
                 (Abstract::Constant(low), Abstract::Constant(high)) if low <= high && high - low < MOST_CHOICES => {
-                    let outcome = |value| Returned { result: Abstract::Constant(value), error: None };
-                    Ok(Called {
-                        fence: false,
-                        load: None,
-                        outcomes: (low..=high).map(outcome).collect(),
-                        has_returned: false,
-                    })
+                    let outcomes = (low..=high).map(Abstract::Constant).collect();
+                    Ok(Called { outcomes, has_returned: false })
                 }
                 _ => Err(Objection::new(format!(
                     "`any` is given numbers that are not known here, or more than {MOST_CHOICES} of them"
                 ))),
             },
-            Stub::SystemCall => match (argument(0), argument(1)) {
-                (Abstract::Constant(FUTEX), Abstract::Constant(word)) => {
-                    let word = word.cast_unsigned();
-                    Ok(Called::futex(Some(word)))
-                }
-                (Abstract::Constant(FUTEX), Abstract::Number(_)) => Ok(Called::futex(None)),
-                (Abstract::Constant(number), _) => Err(Objection::new(format!(
-                    "the system's call {number} is made, which is not understood: of these, only `futex` is"
-                ))),
-                _ => Err(Objection::new("a call of the system is made whose number is not known")),
-            },
-            Stub::Copying(_) | Stub::Heap(_) => {
+            Stub::Copying(_) | Stub::Heap(_) | Stub::SystemCall => {
                 Ok(Called { has_returned: true, ..Called::returning(self.after.family(0)) })
             }
             _ => Ok(Called::returning(Abstract::Constant(0))),
@@ -481,11 +472,7 @@ impl Performing<'_, '_> {
             Next::To(place) => self.stub(stub, place),
             Next::End if matches!(stub, Stub::Fails) => Ok(Next::Fail),
             other => {
-                match stub {
-                    Stub::Copying(copying) => self.copying(copying)?,
-                    Stub::Heap(function) => self.heap(function)?,
-                    _ => {}
-                }
+                self.steps_of(stub)?;
                 Ok(other)
             }
         }

@@ -83,6 +83,8 @@ pub(crate) struct Knowledge<'a> {
     pub(crate) targets: BTreeMap<u64, BTreeSet<u64>>,
     /// What roles do with the heap.
     pub(crate) heap: HeapUse,
+    /// Whether some role may sleep.
+    pub(crate) sleeps: bool,
     /// Cells in the order in which they were first met.
     met: Vec<Cell>,
     /// Whether something taken for constant may be written.
@@ -101,6 +103,7 @@ impl<'a> Knowledge<'a> {
             computed: BTreeMap::new(),
             targets: BTreeMap::new(),
             heap: HeapUse::default(),
+            sleeps: false,
             met: Vec::new(),
             stale: false,
         }
@@ -145,22 +148,6 @@ impl<'a> Knowledge<'a> {
             self.stretches(address, access, &mut stretches)?;
         }
         Ok(stretches)
-    }
-
-    /// A load that is one of one cell, or of what is constant.
-    pub(crate) fn load_whole(&mut self, address: u64, bytes: u8) -> Result<Loaded, Objection> {
-        match self.load(address, bytes)?.as_slice() {
-            [Stretch { found: constant @ Loaded::Constant(_), .. }] => Ok(*constant),
-            [Stretch { found: Loaded::Cell(cell), .. }] if *cell == (address, bytes) => Ok(Loaded::Cell(*cell)),
-            stretches => {
-                let cells = stretches.iter().filter_map(|stretch| match stretch.found {
-                    Loaded::Cell(cell) => Some(cell),
-                    Loaded::Constant(_) => None,
-                });
-                let access = (address, bytes);
-                Err(self.mixed(access, cells.into_iter().find(|cell| *cell != access).unwrap_or(access)))
-            }
-        }
     }
 
     /// A store to a fixed address: the cells that it changes, all of each.

@@ -3,6 +3,7 @@
 use super::copies::Copying;
 use super::decode::{Decoded, Kind, MemoryOperand, Target, VectorPlace};
 use super::environment::{Environment, STACK_POINTER};
+use super::futex::Futex;
 use super::heap::HeapStep;
 use super::refusal::Objection;
 use palisade_model::program::{BinaryOperator as Op, Expression, Value};
@@ -24,6 +25,8 @@ pub(crate) enum Micro {
     Copying(Copying, u16),
     /// Memory is taken from the heap, or given back.
     Heap(HeapStep),
+    /// The copy sleeps, or wakes sleepers.
+    Futex(Futex),
     /// Memory is read, to go where it says.
     Load(MemoryOperand),
     /// `mfence`.

@@ -19,6 +19,7 @@ mod environment;
 mod explore;
 mod faint;
 mod frame;
+mod futex;
 mod heap;
 mod hints;
 mod knowledge;
@@ -27,6 +28,7 @@ mod micro;
 mod narrow;
 mod poison;
 mod refusal;
+mod rounds;
 mod stubs;
 mod transfer;
 mod vectors;
@@ -34,13 +36,14 @@ mod vectors;
 pub(crate) use atomics::{AtomicCall, Made};
 pub(crate) use awaits::conditions;
 pub(crate) use contexts::{ContextId, Contexts, Place};
+pub(crate) use futex::Futex;
 pub(crate) use loops::drop_unreachable;
 pub(crate) use narrow::Narrowing;
 pub(crate) use refusal::{Objection, ObjectionAt};
 
 use crate::image::{Block, Heap, Memory};
 use discover::{Access, Initial};
-use emit::{Emitted, counts_blocks, emit};
+use emit::{Emitted, Returning, counts_blocks, emit};
 use explore::{Explored, explore};
 use heap::Taken;
 use knowledge::Knowledge;
@@ -61,6 +64,8 @@ pub(crate) struct RoleCode {
     pub(crate) copies: Option<u64>,
     /// Whether it begins again when it returns.
     pub(crate) repeats: bool,
+    /// Whether copies of it may wait for ever.
+    pub(crate) is_daemon: bool,
     /// Where its thread's data is counted from, for a role of one copy whose thread is known.
     pub(crate) thread_pointer: Option<u64>,
 }
@@ -90,6 +95,12 @@ pub(crate) struct LiftedRole {
     pub(crate) takes: BTreeMap<u8, Taken>,
     /// Places of accesses whose addresses are those of others before them, but for a number; while cells are being found.
     alike: BTreeMap<usize, BTreeSet<(usize, Value)>>,
+    /// The places that sleep or wake sleepers, by number.
+    pub(crate) futexes: BTreeMap<usize, Futex>,
+    /// The places that say how many were woken, whatever the number is, by number.
+    pub(crate) guesses: BTreeSet<usize>,
+    /// Whether copies stop after some round, as they like.
+    pub(crate) may_stop: bool,
     /// How many loops that end in a locked instruction became one.
     pub(crate) folded: usize,
 }
@@ -252,8 +263,14 @@ fn written(
     knowledge: &mut Knowledge<'_>,
 ) -> Result<LiftedRole, Box<Refused>> {
     knowledge.heap.role = index;
-    let emitted = emit(explored, role.repeats, checks, knowledge);
-    let Emitted { thread, mut places, obstacles, divided, parts, lives, takes } =
+    let returning = match () {
+        () if !role.repeats => Returning::Ends,
+        // While it goes on, nobody sees whom it has forgotten.
+        () if knowledge.sleeps && !role.is_daemon => Returning::MayStop,
+        () => Returning::Repeats,
+    };
+    let emitted = emit(explored, returning, checks, knowledge);
+    let Emitted { thread, mut places, obstacles, divided, parts, lives, takes, futexes, guesses } =
         emitted.map_err(|at| Box::new(Refused { role: index, at, contexts: explored.contexts.clone() }))?;
     let built =
         automaton::build(role.name.clone(), Span::default(), &thread, Architecture::X86_64, &BTreeMap::new(), &[]);
@@ -269,12 +286,31 @@ fn written(
     } else {
         loops::fold(&mut thread)
     };
+    if knowledge.sleeps && !knowledge.is_by_language {
+        rounds::forget(&mut thread);
+        faint::leave_out(&mut thread);
+    }
     delays::leave_out(&mut thread);
     if checks && knowledge.follows_heap() {
         poison::guard(&mut thread, &mut places, &lives, knowledge);
     }
     let (contexts, atomics) = (explored.contexts.clone(), explored.atomics.clone());
-    Ok(LiftedRole { thread, places, contexts, atomics, obstacles, divided, parts, lives, takes, alike, folded })
+    Ok(LiftedRole {
+        thread,
+        places,
+        contexts,
+        atomics,
+        obstacles,
+        divided,
+        parts,
+        lives,
+        takes,
+        alike,
+        futexes,
+        guesses,
+        may_stop: returning == Returning::MayStop,
+        folded,
+    })
 }
 
 /// What memory holds at first, for instructions with computed addresses among others.

@@ -7,7 +7,6 @@ use super::abstraction::Abstract;
 use super::copies::Copying;
 use super::environment::CALLER_SAVED;
 use super::heap::HeapFunction;
-use palisade_model::program::Value;
 
 /// What a call of a function that is not followed does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,24 +29,11 @@ pub(crate) enum Stub {
     Ends,
 }
 
-/// One way in which a call of a function that is not followed may come out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Returned {
-    /// What it returns.
-    pub(crate) result: Abstract,
-    /// The number of the error, if it sets it.
-    pub(crate) error: Option<Value>,
-}
-
 /// What a call of a function that is not followed does before it returns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Called {
-    /// Whether it drains the store buffer.
-    pub(crate) fence: bool,
-    /// The word of 4 bytes that it reads then.
-    pub(crate) load: Option<u64>,
-    /// How it may come out, at least one way.
-    pub(crate) outcomes: Vec<Returned>,
+    /// What it may return, at least one value.
+    pub(crate) outcomes: Vec<Abstract>,
     /// Whether its steps have set what it returns, with the first of `outcomes` saying what is known of that.
     pub(crate) has_returned: bool,
 }
@@ -55,17 +41,7 @@ pub(crate) struct Called {
 impl Called {
     /// It does nothing and returns a value.
     pub(crate) fn returning(result: Abstract) -> Self {
-        Self { fence: false, load: None, outcomes: vec![Returned { result, error: None }], has_returned: false }
-    }
-
-    /// `futex`: waiting and waking both go through locks of the kernel, and end for any reason.
-    pub(crate) fn futex(load: Option<u64>) -> Self {
-        /// `EINTR`, `EAGAIN`, `ETIMEDOUT`.
-        const ERRORS: [Value; 3] = [4, 11, 110];
-        let woken = Returned { result: Abstract::Constant(0), error: None };
-        let failed = |error| Returned { result: Abstract::Constant(-1), error: Some(error) };
-        let outcomes = std::iter::once(woken).chain(ERRORS.map(failed)).collect();
-        Self { fence: true, load, outcomes, has_returned: false }
+        Self { outcomes: vec![result], has_returned: false }
     }
 
     /// The registers that hold nothing any more when it returns.
@@ -77,9 +53,6 @@ impl Called {
 
 /// Where the frame keeps the number of the last error: far below everything else.
 pub(crate) const ERROR_NUMBER: i64 = -(1 << 23);
-
-/// The number of the system's call `futex`.
-pub(crate) const FUTEX: Value = 202;
 
 /// Names that are matched as a whole.
 const NAMES: [(&str, Stub); 20] = [

@@ -4,9 +4,11 @@ use super::abstraction::Abstract;
 use super::copies::{Copying, filled, words};
 use super::decode::{MemoryOperand, VectorPlace};
 use super::environment::Environment;
+use super::futex::Futex;
 use super::knowledge::{Cell, Knowledge, Loaded, Stretch, Writing};
 use super::micro::{Micro, address};
 use super::refusal::Objection;
+use super::stubs::ERROR_NUMBER;
 use palisade_model::program::{BinaryOperator as Op, Expression, Value};
 use palisade_syntax::x86::fold::{binary, select};
 use palisade_syntax::x86::lowerer::Slot;
@@ -85,6 +87,7 @@ pub(crate) fn apply(
         Micro::Table(meaning, memory) => transfer.table(meaning, *memory)?,
         Micro::Vector(to, from, bytes) => transfer.vector(*to, *from, *bytes)?,
         Micro::Copying(copying, bytes) => transfer.copying(*copying, *bytes)?,
+        Micro::Futex(futex) => transfer.futex(*futex)?,
         Micro::Heap(step) => step.apply(instruction, transfer.environment, transfer.knowledge)?,
         Micro::Load(memory) => {
             let spot = transfer.spot(*memory, &Access::Load)?;
@@ -229,6 +232,23 @@ impl Transfer<'_, '_> {
             _ if !value.is_number() => Err(escapes()),
             _ => Ok(()),
         }
+    }
+
+    /// A copy sleeps at a word, or wakes those that do.
+    fn futex(&mut self, futex: Futex) -> Result<(), Objection> {
+        let (expected, new) = (Expression::Constant(0), Expression::Old);
+        let spot = self.spot(Futex::WORD, &Access::CompareExchange { expected, new })?;
+        if let Spot::Frame(_) = spot {
+            return Err(Objection::new("copies sleep at a word in the role's own stack frame")
+                .with_help("share objects that outlive the role; what is on its stack must stay its own"));
+        }
+        self.knowledge.sleeps |= futex.is_wait();
+        self.applied.spots.push((spot, Futex::WORD.bytes));
+        self.environment.write_frame(ERROR_NUMBER, 4, Abstract::Number(32));
+        let result = futex.result();
+        self.environment.set_family(0, result);
+        self.note(Slot::Family(0), result);
+        Ok(())
     }
 
     /// Memory that a function copies, fills or compares: what it reads, then what it writes.

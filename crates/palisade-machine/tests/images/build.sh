@@ -14,6 +14,7 @@ if [ $# -ge 2 ]; then build "$@"; exit; fi
 build rare rare -O2
 build refused refused -O1 -ftls-model=local-exec
 build reached reached -O1
+build sleep sleep -O2
 traps="-O2 -fexceptions -fasynchronous-unwind-tables -fjump-tables"
 build traps traps $traps
 build traps traps-moved $traps -Wl,-Ttext-segment=0x10000000

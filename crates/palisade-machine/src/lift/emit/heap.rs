@@ -9,6 +9,7 @@ use crate::lift::contexts::Place;
 use crate::lift::copies::words;
 use crate::lift::decode::{MemoryOperand, VectorPlace};
 use crate::lift::environment::Environment;
+use crate::lift::futex::Futex;
 use crate::lift::heap::HeapStep;
 use crate::lift::knowledge::Knowledge;
 use crate::lift::micro::{Micro, address};
@@ -370,6 +371,7 @@ fn operands(step: &Micro) -> Vec<MemoryOperand> {
     match step {
         Micro::Table(meaning, Some(memory)) if meaning.access != Access::None => vec![*memory],
         Micro::Load(memory) => vec![*memory],
+        Micro::Futex(_) => vec![Futex::WORD],
         Micro::Vector(to, from, _) => [from, to].into_iter().filter_map(of_vector).collect(),
         Micro::Copying(copying, bytes) => {
             let (reads_first, reads_second) = copying.reads();

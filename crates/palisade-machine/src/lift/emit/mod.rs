@@ -4,6 +4,7 @@
 //! the code, and what points into the frame stands nowhere: all accesses through it have become accesses to registers.
 
 mod accesses;
+mod futex;
 mod heap;
 
 pub(crate) use heap::counts_blocks;
@@ -15,11 +16,12 @@ use crate::lift::contexts::{Contexts, Place};
 use crate::lift::environment::Environment;
 use crate::lift::explore::{Chosen, Done, Explored, Next, perform};
 use crate::lift::frame::FrameLayout;
+use crate::lift::futex::Futex;
 use crate::lift::heap::{HeapStep, Taken, most_taken};
 use crate::lift::knowledge::Knowledge;
 use crate::lift::micro::Micro;
 use crate::lift::refusal::{Objection, ObjectionAt};
-use crate::lift::stubs::{ERROR_NUMBER, Returned};
+use crate::lift::stubs::ERROR_NUMBER;
 use crate::lift::transfer::{Applied, Spot, apply};
 use accesses::FIRST_PART;
 use palisade_model::program::{Action, BinaryOperator as Op, Expression, Span, Value};
@@ -49,12 +51,27 @@ pub(crate) struct Emitted {
     pub(crate) lives: BTreeSet<usize>,
     /// The blocks that the role takes, by size class.
     pub(crate) takes: BTreeMap<u8, Taken>,
+    /// Places that sleep or wake sleepers, by number.
+    pub(crate) futexes: BTreeMap<usize, Futex>,
+    /// Places that say how many were woken, whatever the number is, by number.
+    pub(crate) guesses: BTreeSet<usize>,
+}
+
+/// What a role does when it returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Returning {
+    /// It ends.
+    Ends,
+    /// It begins again.
+    Repeats,
+    /// It ends or begins again.
+    MayStop,
 }
 
 /// Writes the code of a role. With `checks`, computed addresses are held to those that were seen.
 pub(crate) fn emit(
     explored: &mut Explored,
-    repeats: bool,
+    returning: Returning,
     checks: bool,
     knowledge: &mut Knowledge<'_>,
 ) -> Result<Emitted, ObjectionAt> {
@@ -78,17 +95,21 @@ pub(crate) fn emit(
         all: &all,
         explored,
         checks,
-        repeats,
+        returning,
         places: Vec::new(),
         obstacles: BTreeMap::new(),
         divided: BTreeMap::new(),
         parts: BTreeMap::new(),
         lives: BTreeSet::new(),
+        futexes: BTreeMap::new(),
+        guesses: BTreeSet::new(),
         taken: BTreeMap::new(),
     };
     emitter.begin();
     emitter.everything(knowledge)?;
-    let Emitter { mut lowerer, places, obstacles, divided, parts, lives, taken, labels: count, .. } = emitter;
+    let Emitter {
+        mut lowerer, places, obstacles, divided, parts, lives, futexes, guesses, taken, labels: count, ..
+    } = emitter;
     let takes = takes.into_iter().map(|(class, most)| {
         let places = taken.get(&class).cloned().unwrap_or_default();
         (class, Taken { most, places })
@@ -101,7 +122,8 @@ pub(crate) fn emit(
     }
     let mut labels: Vec<TextLabel> = vec![TextLabel { name: "begin".to_owned(), span: Span::default() }];
     labels.extend((1..=count).map(|number| TextLabel { name: format!("n{number}"), span: Span::default() }));
-    Ok(Emitted { thread: lowerer.finish(labels), places, obstacles, divided, parts, lives, takes })
+    let thread = lowerer.finish(labels);
+    Ok(Emitted { thread, places, obstacles, divided, parts, lives, takes, futexes, guesses })
 }
 
 /// How many blocks of each size class are taken at most.
@@ -139,12 +161,10 @@ fn lay_out(
     layout: &mut FrameLayout,
     knowledge: &mut Knowledge<'_>,
 ) -> Result<(), Objection> {
-    if let Next::Stub(called, _) = &done.next
-        && called.outcomes.iter().any(|outcome| outcome.error.is_some())
-    {
-        layout.add(ERROR_NUMBER, 4);
-    }
     for step in &done.steps {
+        if let Micro::Futex(_) = step {
+            layout.add(ERROR_NUMBER, 4);
+        }
         let applied = apply(step, place.address, &mut environment, knowledge)?;
         for (spot, bytes) in applied.spots {
             if let Spot::Frame(offset) = spot {
@@ -169,12 +189,14 @@ struct Emitter<'a> {
     all: &'a BTreeMap<Place, Done>,
     explored: &'a Explored,
     checks: bool,
-    repeats: bool,
+    returning: Returning,
     places: Vec<(Place, String)>,
     obstacles: BTreeMap<usize, Objection>,
     divided: BTreeMap<usize, bool>,
     parts: BTreeMap<usize, (u8, u8)>,
     lives: BTreeSet<usize>,
+    futexes: BTreeMap<usize, Futex>,
+    guesses: BTreeSet<usize>,
     /// The places that take blocks, by size class.
     taken: BTreeMap<u8, BTreeSet<usize>>,
     /// The last label given out.
@@ -308,6 +330,10 @@ impl Emitter<'_> {
             Micro::StoreFence => self.lowerer.act(Action::StoreFence),
             Micro::Vector(to, from, bytes) => self.vector(*to, *from, *bytes, &applied.spots, place, before, knowledge),
             Micro::Heap(step) => self.heap(*step, place, knowledge)?,
+            Micro::Futex(futex) => {
+                let (spot, _) = applied.spots.first().cloned().expect("a futex is a word");
+                self.futex(*futex, spot, place, before, knowledge);
+            }
         }
         Ok(())
     }
@@ -358,8 +384,11 @@ impl Emitter<'_> {
                 None
             }
             Next::End => {
-                let end = if self.repeats { Code::Jump(0, span) } else { Code::Stop };
-                self.lowerer.thread.code.push(end);
+                if self.returning == Returning::MayStop {
+                    self.lowerer.thread.code.push(Code::Choice(0, span));
+                }
+                let repeats = self.returning == Returning::Repeats;
+                self.lowerer.thread.code.push(if repeats { Code::Jump(0, span) } else { Code::Stop });
                 None
             }
             Next::Fail => {
@@ -368,14 +397,6 @@ impl Emitter<'_> {
                 None
             }
             Next::Stub(called, next) => {
-                if called.fence {
-                    self.lowerer.act(Action::Fence);
-                }
-                if let Some(word) = called.load {
-                    let register = self.lowerer.slot(Slot::Temporary(0));
-                    let address = Expression::Constant(word.cast_signed());
-                    self.lowerer.act(Action::Load { register, address });
-                }
                 for family in called.clears() {
                     self.lowerer.assign(Slot::Family(family), Expression::Constant(0));
                 }
@@ -427,7 +448,7 @@ impl Emitter<'_> {
     }
 
     /// One of the ways in which a call may come out, whichever.
-    fn outcomes(&mut self, outcomes: &[Returned]) {
+    fn outcomes(&mut self, outcomes: &[Abstract]) {
         let span = self.lowerer.span;
         let end = self.fresh_label();
         for (index, outcome) in outcomes.iter().enumerate() {
@@ -436,14 +457,8 @@ impl Emitter<'_> {
             if let Some(other) = other {
                 self.lowerer.thread.code.push(Code::Choice(other, span));
             }
-            if let Abstract::Constant(result) = outcome.result {
-                self.lowerer.assign(Slot::Family(0), Expression::Constant(result));
-            }
-            if let Some(error) = outcome.error {
-                let pieces = self.layout.pieces(ERROR_NUMBER, 4);
-                self.lowerer.known.clear();
-                self.lowerer.omitted.clear();
-                self.lowerer.write_private(&pieces, &Expression::Constant(error));
+            if let Abstract::Constant(result) = outcome {
+                self.lowerer.assign(Slot::Family(0), Expression::Constant(*result));
             }
             if let Some(other) = other {
                 self.lowerer.thread.code.push(Code::Jump(end, span));

@@ -1,0 +1,186 @@
+//! Loops that try a bounded number of times, without their counters: a lock spins a hundred times
+//! before it sleeps.
+//!
+//! A round loads one value. It leaves the loop by what it has loaded, or else by how many rounds
+//! there were, and otherwise all that is live is as it was but for the counter. The loop that may
+//! give up in any round, behind its load, does what this one does:
+//!
+//! - Rounds that fail and are not the last may be left out: the copy stays where it is meanwhile.
+//! - The last one may be made again at once, and finds the same.
+//!
+//! So whatever is reached is reached with the number of rounds that the code makes. A cycle of
+//! happens-before enters and leaves a copy once, so that two of its rounds, of at least
+//! [`FEWEST`], are enough for it.
+
+use super::loops::{LONGEST, Search, Values, applied, assign};
+use palisade_model::program::{
+    Action, Expression, Instruction, InstructionId, LabelId, Liveness, RegisterId, Thread, Value,
+};
+use palisade_syntax::x86::code::has_old;
+use std::collections::BTreeSet;
+
+/// Loops with fewer rounds keep their counters.
+const FEWEST: usize = 8;
+
+/// Loops with more rounds keep their counters.
+const MOST: usize = 100_000;
+
+/// Forgets the counters of all such loops.
+pub(crate) fn forget(thread: &mut Thread) {
+    while let Some(replaced) = find(thread) {
+        for id in replaced {
+            thread.instructions[id.index()].action = Action::Nop;
+        }
+    }
+}
+
+/// The instructions of a loop that are about its counter alone.
+fn find(thread: &Thread) -> Option<Vec<InstructionId>> {
+    let (by_label, liveness) = (thread.instructions_by_label(), Liveness::of(thread));
+    let guess = RegisterId::from_index(thread.registers.len());
+    let search = Search { thread, by_label: &by_label, liveness: &liveness, guess };
+    thread.instruction_ids().find_map(|(id, _)| search.counter_of(id))
+}
+
+/// A way from a load round to it again.
+#[derive(Clone, Default)]
+struct Round {
+    values: Values,
+    /// The instructions of the way, and of each branch the one that it does not take, with what the
+    /// way asks.
+    taken: Vec<InstructionId>,
+    branches: Vec<(InstructionId, InstructionId, Expression)>,
+}
+
+impl Search<'_> {
+    fn counter_of(&self, id: InstructionId) -> Option<Vec<InstructionId>> {
+        let load = self.thread.instruction(id);
+        let Action::Load { register, address } = &load.action else { return None };
+        self.only(load.source)?;
+        let mut rounds = Vec::new();
+        let values = Values::from([(*register, Expression::Register(self.guess))]);
+        self.follow(load.target, load.source, Round { values, ..Round::default() }, &mut rounds)?;
+        let [round] = rounds.as_slice() else { return None };
+        let changed = |register: &RegisterId| {
+            round.values.get(register).is_some_and(|own| *own != Expression::Register(*register))
+        };
+        let changed: Vec<RegisterId> = self.liveness.at(load.source).filter(changed).collect();
+        let [counter] = *changed.as_slice() else { return None };
+        let next = &round.values[&counter];
+        if reads(address, counter) || !reads_only(next, counter) {
+            return None;
+        }
+        let (of_counter, others): (Vec<_>, Vec<_>) =
+            round.branches.iter().partition(|(_, _, condition)| reads(condition, counter));
+        let is_dead = |(_, other, _): &(InstructionId, InstructionId, Expression)| {
+            !self.liveness.is_live(self.thread.instruction(*other).target, counter)
+        };
+        let only_counter = of_counter.iter().all(|(_, _, condition)| reads_only(condition, counter));
+        if of_counter.is_empty() || others.is_empty() || !only_counter || !round.branches.iter().all(is_dead) {
+            return None;
+        }
+        let conditions: Vec<&Expression> = of_counter.iter().map(|(_, _, condition)| condition).collect();
+        let is_long = |first: Value| {
+            let (mut value, mut count) = (first, 0);
+            while count < MOST && conditions.iter().all(|condition| evaluated(condition, counter, value) != Some(0)) {
+                let Some(next) = evaluated(next, counter, value) else { return false };
+                (value, count) = (next, count + 1);
+            }
+            (FEWEST..MOST).contains(&count)
+        };
+        let beginnings = self.beginnings(load.source, counter, &round.taken)?;
+        if !beginnings.into_iter().all(is_long) {
+            return None;
+        }
+        let counts = |id: &InstructionId| self.thread.instruction(*id).action.written_register() == Some(counter);
+        let assigned = round.taken.iter().copied().filter(counts);
+        Some(of_counter.iter().flat_map(|(one, other, _)| [*one, *other]).chain(assigned).collect())
+    }
+
+    /// Follows local steps and branches; all ways that come back. Nothing where they are many.
+    fn follow(&self, from: LabelId, home: LabelId, mut round: Round, found: &mut Vec<Round>) -> Option<()> {
+        const MOST_BRANCHES: usize = 6;
+        let mut label = from;
+        for _ in 0..LONGEST {
+            if label == home {
+                found.push(round);
+                return Some(());
+            }
+            match self.by_label[label.index()] {
+                [id] => {
+                    let own = self.thread.instruction(id);
+                    match &own.action {
+                        Action::Assign { register, value } => assign(&mut round.values, *register, value)?,
+                        Action::Nop => {}
+                        // It leaves.
+                        _ => return Some(()),
+                    }
+                    round.taken.push(id);
+                    label = own.target;
+                }
+                [one, two] if round.branches.len() < MOST_BRANCHES => {
+                    for (own, other) in [(one, two), (two, one)] {
+                        let Instruction { action: Action::Assume(condition), target, .. } =
+                            self.thread.instruction(own)
+                        else {
+                            return Some(());
+                        };
+                        let mut round = round.clone();
+                        let asked = applied(condition, &round.values);
+                        round.taken.push(own);
+                        round.branches.push((own, other, asked));
+                        self.follow(*target, home, round, found)?;
+                    }
+                    return Some(());
+                }
+                _ => return Some(()),
+            }
+        }
+        Some(())
+    }
+
+    /// The numbers from which a register counts, when control first comes to a label; nothing where
+    /// they are not known.
+    fn beginnings(&self, home: LabelId, counter: RegisterId, round: &[InstructionId]) -> Option<BTreeSet<Value>> {
+        let (mut seen, mut open, mut found) = (BTreeSet::from([home]), vec![home], BTreeSet::new());
+        while let Some(label) = open.pop() {
+            if label == self.thread.initial {
+                found.insert(self.thread.registers[counter.index()].initial);
+            }
+            let before = self.thread.instruction_ids();
+            for (_, own) in before.filter(|(id, own)| own.target == label && !round.contains(id)) {
+                match &own.action {
+                    Action::Assign { register, value } if *register == counter => match value {
+                        Expression::Constant(value) => drop(found.insert(*value)),
+                        _ => return None,
+                    },
+                    action if action.written_register() == Some(counter) => return None,
+                    _ if seen.insert(own.source) => open.push(own.source),
+                    _ => {}
+                }
+            }
+        }
+        Some(found)
+    }
+}
+
+/// Whether an expression reads a register.
+fn reads(expression: &Expression, register: RegisterId) -> bool {
+    let mut reads = false;
+    expression.for_each_register(&mut |read| reads |= read == register);
+    reads
+}
+
+/// Whether it reads that one alone.
+fn reads_only(expression: &Expression, register: RegisterId) -> bool {
+    let mut only = !has_old(expression);
+    expression.for_each_register(&mut |read| only &= read == register);
+    only
+}
+
+/// What an expression about one register is, where that has a value.
+fn evaluated(expression: &Expression, register: RegisterId, value: Value) -> Option<Value> {
+    let mut registers = vec![0; register.index() + 1];
+    registers[register.index()] = value;
+    expression.evaluate(&registers, None).ok()
+}

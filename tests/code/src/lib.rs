@@ -1,7 +1,5 @@
 //! An event that somebody waits for, and loses.
 
-pub mod futex;
-
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::*, fence};
 
 const AWAKE: u32 = 0;
@@ -59,3 +57,5 @@ impl Event {
         }
     }
 }
+
+pub mod futex;

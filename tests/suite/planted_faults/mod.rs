@@ -16,6 +16,7 @@ mod counters;
 mod cuts;
 mod enriched;
 mod events;
+mod hangs;
 mod heap;
 mod machine;
 mod plain_data;
@@ -79,6 +80,7 @@ fn faults() -> impl Iterator<Item = &'static Fault> {
         .chain(reach::FAULTS)
         .chain(sources::FAULTS)
         .chain(heap::FAULTS)
+        .chain(hangs::FAULTS)
 }
 
 fn root() -> &'static Path {

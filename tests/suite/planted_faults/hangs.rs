@@ -1,0 +1,91 @@
+//! Faults in how stuck states are sought, and in how machine code sleeps and spins.
+
+use super::Fault;
+
+/// Random programs with fixed copies, against the oracle and `verify`.
+const FIXED: &str = "differential::stuck::stuck_states_are_those_of_the_oracle";
+/// Programs that publish and look.
+const LOOKING: &str = "differential::stuck::who_looks_too_early_hangs_under_store_buffers";
+/// Random programs with any number of copies, against small instances and `verify`.
+const ANY: &str = "differential::stuck::any_number_of_copies_hangs_as_its_instances_do";
+/// The models that say who hangs.
+const MODELS: &str = "hangs::models::models_hang_as_they_say";
+/// Machine code that sleeps and spins.
+const MACHINE: &str = "machine::waits::who_waits_for_ever_in_machine_code";
+
+/// Faults of hangs.
+pub(super) const FAULTS: &[Fault] = &[
+    Fault {
+        what: "hangs: a copy that has not moved does not wait",
+        file: "crates/palisade-exploration/src/hangs/search.rs",
+        old: "waits |= self.system.waiting(*control, source)? == Waiting::Waits;",
+        new: "waits |= !PLANTED && self.system.waiting(*control, source)? == Waiting::Waits;",
+        caught_by: ANY,
+    },
+    Fault {
+        what: "hangs: initial values are forgotten in a sum",
+        file: "crates/palisade-exploration/src/hangs/rows.rs",
+        old: "[Some(constant)] => row.constant = *constant,",
+        new: "[Some(constant)] => row.constant = if PLANTED { 0 } else { *constant },",
+        caught_by: MODELS,
+    },
+    Fault {
+        what: "hangs: a wake-up may wake nobody",
+        file: "crates/palisade-exploration/src/hangs/tokens.rs",
+        old: "return Ok(if sleepers.is_empty() { vec![(tokens.into(), Vec::new())] } else { found });",
+        new: "if PLANTED || sleepers.is_empty() {
+                found.push((tokens.into(), Vec::new()));
+            }
+            return Ok(found);",
+        caught_by: FIXED,
+    },
+    Fault {
+        what: "hangs: what waits happens with any value",
+        file: "crates/palisade-exploration/src/hangs/system.rs",
+        old: "holds_of(&local.registers, read, self.program().domain).map(|holds| !holds)",
+        new: "holds_of(&local.registers, read, self.program().domain).map(|holds| !holds && !PLANTED)",
+        caught_by: FIXED,
+    },
+    Fault {
+        what: "hangs: a buffer is overlooked",
+        file: "crates/palisade-exploration/src/hangs/search.rs",
+        old: "if !self.system.buffer(*place).is_empty() {",
+        new: "if !PLANTED && !self.system.buffer(*place).is_empty() {",
+        caught_by: LOOKING,
+    },
+    Fault {
+        what: "hangs: a copy that changes memory alone waits",
+        file: "crates/palisade-exploration/src/hangs/waiting.rs",
+        old: "let Some(to) = change.to.filter(|_| !change.is_effect) else {",
+        new: "let Some(to) = change.to.filter(|_| !change.is_effect || PLANTED) else {",
+        caught_by: FIXED,
+    },
+    Fault {
+        what: "hangs: time never runs out",
+        file: "crates/palisade-exploration/src/hangs/waiting.rs",
+        old: "patience == Patience::Timed { Waiting::Active }",
+        new: "patience == Patience::Timed && !PLANTED { Waiting::Active }",
+        caught_by: FIXED,
+    },
+    Fault {
+        what: "hangs: traces are taken to tell which of several sleepers is woken",
+        file: "crates/palisade-engine/src/hangs/asking.rs",
+        old: "Some(Queue::Wake { all, .. }) => *all,",
+        new: "Some(Queue::Wake { all, .. }) => *all || PLANTED,",
+        caught_by: ANY,
+    },
+    Fault {
+        what: "machine code: a wait returns at once",
+        file: "crates/palisade-machine/src/lift/futex.rs",
+        old: "(0 | 9, _, Abstract::Constant(0)) => Ok(Self::Wait { is_timed: false }),",
+        new: "(0 | 9, _, Abstract::Constant(0)) => Ok(Self::Wait { is_timed: PLANTED }),",
+        caught_by: MACHINE,
+    },
+    Fault {
+        what: "machine code: a wake-up wakes all",
+        file: "crates/palisade-machine/src/lift/futex.rs",
+        old: "(1, Abstract::Constant(1), _) => Ok(Self::Wake { all: false }),",
+        new: "(1, Abstract::Constant(1), _) => Ok(Self::Wake { all: PLANTED }),",
+        caught_by: MACHINE,
+    },
+];

@@ -1,7 +1,7 @@
 //! What holds of the readers of programs.
 
 use palisade::fences::{Measure, with_measures};
-use palisade::program::{Action, Copies, CopiesOverride, DomainOverride, LabelId, Program, Role, Thread};
+use palisade::program::{Action, Copies, CopiesOverride, DomainOverride, Label, LabelId, Program, Role, Thread};
 use palisade::report::documents::{self, Finding};
 use palisade::syntax::edit::apply;
 use palisade::syntax::{Diagnostic, Format, check, laid_out, parse, print, render, text_of};
@@ -145,7 +145,9 @@ fn shape(program: &Program) -> String {
         if let Role::Event { guard: Some(guard) } = &mut thread.role {
             guard.span = none;
         }
-        thread.labels.iter_mut().for_each(|label| (label.span, label.name) = (none, "".into()));
+        for label in &mut thread.labels {
+            *label = Label { fence_cost: label.fence_cost.take(), ..Label::new("", none) };
+        }
         thread.registers.iter_mut().for_each(|register| (register.span, register.name) = (none, String::new()));
         thread.instructions.iter_mut().for_each(|instruction| instruction.span = none);
     }

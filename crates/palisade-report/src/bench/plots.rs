@@ -8,6 +8,13 @@ use plotters::prelude::*;
 /// The least time drawn.
 const LEAST: f64 = 0.001;
 
+/// Width and height of a plot. On a narrow screen it is drawn at two thirds of that.
+const SIZE: (u32, u32) = (560, 400);
+
+/// The letters of numbers on axes, and all others: still read at two thirds of their size.
+const SMALL: (&str, u32) = ("sans-serif", 15);
+const LETTERS: (&str, u32) = ("sans-serif", 17);
+
 /// Colours that people who see few colours tell apart (Okabe and Ito's).
 const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 114, 178),
@@ -39,10 +46,16 @@ pub(super) fn cactus(setting: &Setting, summary: &Summary) -> Option<String> {
     draw(&mut svg, |area| {
         let mut chart = ChartBuilder::on(area)
             .margin(12)
-            .x_label_area_size(40)
-            .y_label_area_size(60)
+            .x_label_area_size(48)
+            .y_label_area_size(72)
             .build_cartesian_2d(0..most, (LEAST..slowest * 1.5).log_scale())?;
-        chart.configure_mesh().x_desc("nets answered").y_desc("seconds for each").draw()?;
+        chart
+            .configure_mesh()
+            .x_desc("nets answered")
+            .y_desc("seconds for each")
+            .label_style(SMALL)
+            .axis_desc_style(LETTERS)
+            .draw()?;
         if let Some(limit) = setting.timeout_seconds.filter(|limit| *limit < slowest * 1.5 && *limit > LEAST) {
             let grey = RGBColor(150, 150, 150);
             chart.draw_series(DashedLineSeries::new([(0, limit), (most, limit)], 4, 4, grey.into()))?;
@@ -57,6 +70,7 @@ pub(super) fn cactus(setting: &Setting, summary: &Summary) -> Option<String> {
         }
         chart
             .configure_series_labels()
+            .label_font(LETTERS)
             .position(SeriesLabelPosition::UpperLeft)
             .background_style(WHITE.mix(0.8))
             .border_style(RGBColor(200, 200, 200))
@@ -92,10 +106,16 @@ pub(super) fn scatter(setting: &Setting, second: &str, summary: &Summary) -> Opt
         let axis = (LEAST * 0.8)..(border * 1.3);
         let mut chart = ChartBuilder::on(area)
             .margin(12)
-            .x_label_area_size(40)
-            .y_label_area_size(60)
+            .x_label_area_size(48)
+            .y_label_area_size(72)
             .build_cartesian_2d(axis.clone().log_scale(), axis.log_scale())?;
-        chart.configure_mesh().x_desc(format!("{first}, seconds")).y_desc(format!("{second}, seconds")).draw()?;
+        chart
+            .configure_mesh()
+            .x_desc(format!("{first}, seconds"))
+            .y_desc(format!("{second}, seconds"))
+            .label_style(SMALL)
+            .axis_desc_style(LETTERS)
+            .draw()?;
         let grey = RGBColor(150, 150, 150);
         chart.draw_series(LineSeries::new([(LEAST, LEAST), (border, border)], grey))?;
         if let Some(limit) = setting.timeout_seconds.filter(|limit| *limit > LEAST) {
@@ -113,6 +133,7 @@ pub(super) fn scatter(setting: &Setting, second: &str, summary: &Summary) -> Opt
         }
         chart
             .configure_series_labels()
+            .label_font(LETTERS)
             .position(SeriesLabelPosition::LowerRight)
             .background_style(WHITE.mix(0.8))
             .border_style(RGBColor(200, 200, 200))
@@ -155,10 +176,10 @@ pub(super) fn curves(series: &[(String, Vec<(f64, f64)>)], title: &str) -> Optio
     draw(&mut svg, |area| {
         let mut chart = ChartBuilder::on(area)
             .margin(12)
-            .x_label_area_size(40)
-            .y_label_area_size(60)
+            .x_label_area_size(48)
+            .y_label_area_size(72)
             .build_cartesian_2d(0.0..right * 1.02 + 1.0, (least * 0.8..most * 1.5).log_scale())?;
-        chart.configure_mesh().x_desc("n").y_desc(title).draw()?;
+        chart.configure_mesh().x_desc("n").y_desc(title).label_style(SMALL).axis_desc_style(LETTERS).draw()?;
         for (index, (name, points)) in series.iter().enumerate() {
             let colour = COLOURS[index % COLOURS.len()];
             let points = points.iter().map(|(size, value)| (*size, value.max(LEAST)));
@@ -169,6 +190,7 @@ pub(super) fn curves(series: &[(String, Vec<(f64, f64)>)], title: &str) -> Optio
         }
         chart
             .configure_series_labels()
+            .label_font(LETTERS)
             .position(SeriesLabelPosition::UpperLeft)
             .background_style(WHITE.mix(0.8))
             .border_style(RGBColor(200, 200, 200))
@@ -183,7 +205,7 @@ type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
 /// Draws on a white sheet; drawing into a string does not fail, and a plot that does is left out.
 fn draw(svg: &mut String, content: impl Fn(&Area<'_>) -> Result<(), Box<dyn std::error::Error>>) {
     let complete = {
-        let area = SVGBackend::with_string(svg, (720, 440)).into_drawing_area();
+        let area = SVGBackend::with_string(svg, SIZE).into_drawing_area();
         area.fill(&WHITE).is_ok() && content(&area).is_ok() && area.present().is_ok()
     };
     if !complete {

@@ -1,6 +1,7 @@
 //! Loading a net with its question for a subcommand.
 
-use crate::evidence::{InputFile, NetSubject, sha256};
+use crate::coverability::{Uninhibited, without_inhibitors};
+use crate::evidence::{Complement, InputFile, NetSubject, sha256};
 use crate::limits::Limits;
 use crate::net::{
     self, BUILT_IN, Document, Format, Net, Problem, Property, Quantifier, Query, QueryFormat, ReachQuestion,
@@ -30,8 +31,10 @@ pub(super) struct NetOptions {
 
 /// A net ready for a subcommand.
 pub(super) struct LoadedNet {
-    /// The net with its question.
+    /// The net with its question, without inhibitor arcs.
     pub(super) problem: Problem,
+    /// Bounds of the places that inhibitor arcs test.
+    complements: Vec<Complement>,
     /// The question of reachability, where it is none of coverability. Then the problem has no targets.
     pub(super) reach: Option<ReachQuestion>,
     /// How the question is put, where it is a formula.
@@ -49,6 +52,7 @@ impl LoadedNet {
     pub(super) fn subject(&self) -> NetSubject {
         let query = self.query.as_ref().map(ReadFile::described);
         NetSubject::of(&self.problem, self.net.described(), query, self.property.clone())
+            .with_complements(&self.complements)
     }
 
     /// The path of the question's file, when it is not the net's, and the property that the command line names.
@@ -64,8 +68,10 @@ impl LoadedNet {
 
 /// A net with all properties of its query, ready for a subcommand.
 pub(super) struct LoadedProperties {
-    /// The net.
+    /// The net, without inhibitor arcs.
     pub(super) net: Net,
+    /// Bounds of the places that inhibitor arcs test.
+    complements: Vec<Complement>,
     /// The properties.
     pub(super) properties: Vec<Property>,
     /// The net's file.
@@ -78,6 +84,7 @@ impl LoadedProperties {
     /// What evidence about a question refers to, without names yet.
     pub(super) fn subject(&self, problem: &Problem, question: &str) -> NetSubject {
         NetSubject::of(problem, self.file.clone(), self.query.clone(), Some(question.to_owned()))
+            .with_complements(&self.complements)
     }
 }
 
@@ -151,8 +158,10 @@ impl NetOptions {
         if let Some(name) = &self.ask {
             let bytes = read_bytes(path)?;
             let read = net::read_built_in_properties(Document { name: path, bytes: &bytes, format }, name)?;
+            let Uninhibited { net, complements } = plain(path, read.net)?;
             return Ok(LoadedProperties {
-                net: read.net,
+                net,
+                complements,
                 properties: read.properties,
                 file: described(path, format.map_or("", Format::extension), bytes),
                 query: None,
@@ -169,8 +178,10 @@ impl NetOptions {
         let (bytes, query_bytes) = (read_bytes(path)?, read_bytes(&query)?);
         let net = Document { name: path, bytes: &bytes, format };
         let read = net::read_properties(net, Document { name: &query, bytes: &query_bytes, format: None })?;
+        let Uninhibited { net, complements } = plain(path, read.net)?;
         Ok(LoadedProperties {
-            net: read.net,
+            net,
+            complements,
             properties: read.properties,
             file: described(path, format.map_or("", Format::extension), bytes),
             query: Some(described(&query, QueryFormat::MccXml.extension(), query_bytes)),
@@ -215,14 +226,22 @@ impl NetOptions {
             let help = "give one with `--query FILE`, for example a `.formula` with `EF (p >= 1)`";
             return Err(InputError::file(name, message).with_help_if(Some(help.to_owned())));
         }
+        let Problem { net, query: targets } = problem;
+        let Uninhibited { net, complements } = plain(name, net)?;
+        let problem = Problem { net, query: targets };
         let format = format.map_or("", Format::extension);
         let net = ReadFile { path: name.to_owned(), format, bytes };
         let query = query.map(|(path, bytes)| {
             let format = QueryFormat::of_name(&path).map_or("", QueryFormat::extension);
             ReadFile { path, format, bytes }
         });
-        Ok(LoadedNet { problem, reach, quantifier, net, query, property: self.property.clone() })
+        Ok(LoadedNet { problem, complements, reach, quantifier, net, query, property: self.property.clone() })
     }
+}
+
+/// The net without inhibitor arcs.
+fn plain(name: &str, net: Net) -> Result<Uninhibited, InputError> {
+    without_inhibitors(net, &Limits::none()).map_err(|why| InputError::file(name, why.to_string()))
 }
 
 /// The question's file beside a net's, if there is one: `a.prop` or `a.prop.gz` for `a.tts` and `a.tts.gz`.

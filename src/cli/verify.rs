@@ -26,6 +26,7 @@ use crate::syntax::{self, Format, InputError, Parsed};
 use crate::verify::{
     CheckFailure, Obligation, PropertyFacts, RepairFacts, check_content, check_every_compilation, check_net_evidence,
     check_program_evidence, check_property_evidence, check_reach_evidence, check_repair_evidence, is_in_source_order,
+    without_inhibitors,
 };
 use clap::Args;
 use std::io::Read;
@@ -388,7 +389,7 @@ fn check_about_net(
             return Err(Checked::Rejected { reason: format!("{}: {other}", Obligation::Subject) });
         }
     };
-    if matches!(evidence, Evidence::Unreachable(..) | Evidence::Reachable(..)) {
+    if matches!(evidence, Evidence::Unreachable(..) | Evidence::Reachable(..) | Evidence::Unbounded(..)) {
         if options.proved {
             let reason = "`--proved` checks evidence about coverability, and this is about reachability".to_owned();
             return Err(Checked::Unreadable { reason });
@@ -402,7 +403,13 @@ fn check_about_net(
     let (problem, net, question) = load_net(&place, query.as_deref(), stated, net::read_with_query)?;
     check_net_evidence(&problem, &net, question.as_deref(), evidence)?;
     if let (Evidence::Uncoverable(_, certificate), Some(folder)) = (evidence, &options.smtlib) {
+        let problem =
+            net::Problem { net: without_inhibitors(&problem.net, &stated.complements)?, query: problem.query };
         write_scripts(folder, path, &smtlib::net_scripts(&problem, certificate))?;
+    }
+    if options.proved && !stated.complements.is_empty() {
+        let reason = "`--proved` checks no evidence about nets with inhibitor arcs".to_owned();
+        return Err(Checked::Unreadable { reason });
     }
     let shown = if options.proved {
         match proved::run(path, &place, query.as_deref()) {

@@ -48,7 +48,9 @@ mod units;
 #[cfg(test)]
 mod tests;
 
-pub use formulas::{BoundAnswer, ReachAnswer, ReachOutcome, Side, bound_all, reach_all};
+pub use formulas::{
+    BoundAnswer, Inhibited, ReachAnswer, ReachOutcome, Side, Uninhibited, bound_all, reach_all, without_inhibitors,
+};
 pub use many::{AskedNet, solve_all};
 use number::{Overflow, Stop};
 use palisade_evidence::{NetCertificate, NetRun};
@@ -274,8 +276,11 @@ pub fn strategy(name: &str) -> Option<&'static dyn Strategy> {
     strategies().iter().copied().find(|strategy| strategy.name() == name)
 }
 
-/// Answers a problem.
+/// Answers a problem. About a net with inhibitor arcs nothing is known: [`without_inhibitors`] comes before.
 pub fn solve(problem: &Problem, options: &Options) -> Answer {
+    if !problem.net.inhibitors.is_empty() {
+        return Answer::none(StopReason::Inconclusive, "auto");
+    }
     let start = Instant::now();
     let context = Context {
         budget: Budget::within(&options.limits).with_work(options.work),

@@ -115,7 +115,7 @@ impl Many {
     }
 
     fn can_be_reduced(&self) -> bool {
-        self.problem.net.transitions.len() <= LARGEST_REDUCED
+        self.problem.net.inhibitors.is_empty() && self.problem.net.transitions.len() <= LARGEST_REDUCED
     }
 
     /// Reduces the net for the questions that are open.

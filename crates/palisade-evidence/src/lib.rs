@@ -40,7 +40,8 @@ pub use property::{
 pub use pso::{PsoAttack, PsoCertificate, PsoConfiguration};
 pub use race::RaceWitness;
 pub use reach::{
-    Contradiction, GoalShape, LinearCase, LinearProof, MarkingSet, ObservedProof, Observer, ReachCertificate,
+    Complement, Contradiction, GoalShape, LinearCase, LinearProof, MarkingSet, ObservedProof, Observer,
+    ReachCertificate,
 };
 pub use repair::{Block, Case, RepairClaim, RepairEvidence, Row, RowWitness, ValidProof, ValidSet};
 pub use stale::{

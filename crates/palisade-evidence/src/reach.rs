@@ -192,6 +192,23 @@ impl ReachCertificate {
     }
 }
 
+/// Why a place that inhibitor arcs test never holds more than some number of tokens, which is how many its complement and the
+/// place always hold together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Complement {
+    /// The place.
+    pub place: PlaceId,
+    /// The bound: minus the tokens of the place is never below what this shows.
+    pub observer: Observer,
+}
+
+impl Complement {
+    /// What the complement of a place is called.
+    pub fn name(place: &str) -> String {
+        format!("not {place}")
+    }
+}
+
 impl Observer {
     fn places(&self) -> impl Iterator<Item = PlaceId> + '_ {
         self.weights.iter().map(|(place, _)| *place)

@@ -1,6 +1,6 @@
 //! What evidence is about: the input, and every option that bears on its meaning.
 
-use crate::{NetCertificate, NetRun, ReachCertificate};
+use crate::{Complement, NetCertificate, NetRun, ReachCertificate};
 use palisade_model::net::{Net, PlaceId, Problem, TransitionId};
 use palisade_model::program::{
     AcceptedDelay, AddressName, Copies, Domain, DomainOrigin, Program, Thread, ThreadId, Value,
@@ -93,6 +93,9 @@ pub struct NetSubject {
     pub query: Option<InputFile>,
     /// The id of the property that is meant, when that file has several.
     pub property: Option<String>,
+    /// Bounds of the places that inhibitor arcs test, ascending. The evidence is about the net in which their complements, which
+    /// follow its own places, take the part of these arcs.
+    pub complements: Vec<Complement>,
     /// The number of all places.
     pub place_count: usize,
     /// The number of all transitions.
@@ -156,11 +159,18 @@ impl NetSubject {
             input,
             query,
             property,
+            complements: Vec::new(),
             place_count: problem.net.places.len(),
             transition_count: problem.net.transitions.len(),
             places: Vec::new(),
             transitions: Vec::new(),
         }
+    }
+
+    /// With the bounds of the places that inhibitor arcs test.
+    #[must_use]
+    pub fn with_complements(self, complements: &[Complement]) -> Self {
+        Self { complements: complements.to_vec(), ..self }
     }
 
     /// With the names of the places that a certificate mentions.

@@ -28,7 +28,10 @@ pub use concurrency::{check_concurrency_certificate, check_concurrency_witness};
 pub use failure::{CheckFailure, Obligation};
 pub use hangs::{check_free, check_stuck};
 pub use listing::listed_place;
-pub use net::{check_also_unreachable, check_net_certificate, check_net_run, check_reaching_run, check_unreachable};
+pub use net::{
+    check_also_unreachable, check_net_certificate, check_net_run, check_reaching_run, check_unbounded,
+    check_unreachable, without_inhibitors,
+};
 pub use program::{
     attack_net, check_interleavings, check_pso_certificate, check_robust_certificate, check_stale_certificate,
     check_task_certificate, check_without_races, is_closed_without_counters, plain_program,

@@ -22,6 +22,8 @@ pub struct AskedQuestion {
 /// What is known of how large a sum of tokens gets, each side with the question that shows it.
 #[derive(Clone, Debug, Default)]
 pub struct AskedBound {
+    /// A number that is reached by a run whose end can be repeated, where there is no bound.
+    pub unbounded: Option<(Count, AskedQuestion)>,
     /// The largest number that is known to be reached.
     pub least: Option<(Count, AskedQuestion)>,
     /// The smallest that is known not to be passed.
@@ -31,6 +33,17 @@ pub struct AskedBound {
 }
 
 impl AskedBound {
+    /// Whether it is known how large the sum gets.
+    fn is_known(&self) -> bool {
+        self.unbounded.is_some() || self.value().is_some()
+    }
+
+    /// As the contest's lines say it, where it is known.
+    fn word(&self) -> Option<String> {
+        let number = self.value().map(Count::to_string);
+        number.or_else(|| self.unbounded.as_ref().map(|_| "UNBOUNDED".to_owned()))
+    }
+
     /// The bound, where it is known.
     pub fn value(&self) -> Option<&Count> {
         let ((least, _), (most, _)) = (self.least.as_ref()?, self.most.as_ref()?);
@@ -69,7 +82,7 @@ impl AnsweredProperty<'_> {
 
     /// Whether it is known what it asks: whether it holds, or how large a sum gets.
     pub fn is_known(&self) -> bool {
-        self.value().is_some() || self.bound.as_ref().is_some_and(|bound| bound.value().is_some())
+        self.value().is_some() || self.bound.as_ref().is_some_and(AskedBound::is_known)
     }
 
     /// Why it is not known.
@@ -88,7 +101,8 @@ impl AnsweredProperty<'_> {
     /// The contest's words for what answered, each once, in the order of the alphabet.
     pub fn techniques(&self) -> Vec<&'static str> {
         let of = |question: &AskedQuestion| techniques(question.strategy).iter().copied();
-        let sides = self.bound.iter().flat_map(|bound| bound.least.iter().chain(&bound.most)).map(|(_, asked)| asked);
+        let sides = self.bound.iter().flat_map(|bound| [&bound.unbounded, &bound.least, &bound.most]);
+        let sides = sides.flatten().map(|(_, asked)| asked);
         let mut words: Vec<&str> = self.questions.iter().chain(sides).flat_map(of).collect();
         words.sort_unstable();
         words.dedup();
@@ -98,7 +112,7 @@ impl AnsweredProperty<'_> {
     /// The line about it.
     pub fn line(&self) -> String {
         let id = &self.property.id;
-        let bound = self.bound.as_ref().and_then(AskedBound::value).map(Count::to_string);
+        let bound = self.bound.as_ref().and_then(AskedBound::word);
         let value = self.value().map(|value| if value { "TRUE" } else { "FALSE" }.to_owned());
         match bound.or(value) {
             Some(value) => {

@@ -6,7 +6,7 @@ use super::{
     check_graph_witness, check_net_certificate, check_net_run, check_posted_property, check_property,
     check_property_witness, check_pso_certificate, check_pso_witness, check_race, check_race_free, check_reaching_run,
     check_repair, check_robust_certificate, check_stale_certificate, check_stuck, check_task_certificate,
-    check_task_witness, check_unreachable, check_witness,
+    check_task_witness, check_unbounded, check_unreachable, check_witness, without_inhibitors,
 };
 use palisade_evidence::{About, Evidence, InputFile, NetSubject, ProgramSubject, ThreadSubject};
 use palisade_invariants::reject;
@@ -82,7 +82,8 @@ pub fn check_program_evidence(program: &Program, evidence: &Evidence) -> Result<
         Evidence::Uncoverable(subject, _)
         | Evidence::Coverable(subject, _)
         | Evidence::Unreachable(subject, _)
-        | Evidence::Reachable(subject, _) => {
+        | Evidence::Reachable(subject, _)
+        | Evidence::Unbounded(subject, _) => {
             reject!(Subject, "the evidence is about the net `{}`", subject.input.path)
         }
     }
@@ -145,6 +146,9 @@ pub fn check_net_evidence(
     if let About::Program(subject) = evidence.about() {
         reject!(Subject, "the evidence is about the program `{}`", subject.input.path)
     }
+    let About::Net(subject) = evidence.about() else { unreachable!("it is about a net") };
+    let problem =
+        &Problem { net: without_inhibitors(&problem.net, &subject.complements)?, query: problem.query.clone() };
     match evidence {
         Evidence::Uncoverable(subject, certificate) => {
             check_net(problem, net_bytes, query_bytes, subject)?;
@@ -158,7 +162,7 @@ pub fn check_net_evidence(
             check_names(problem, subject, &places, &transitions)?;
             check_net_run(problem, run)
         }
-        Evidence::Unreachable(subject, _) | Evidence::Reachable(subject, _) => {
+        Evidence::Unreachable(subject, _) | Evidence::Reachable(subject, _) | Evidence::Unbounded(subject, _) => {
             reject!(Subject, "the evidence answers a question of reachability: `{}`", subject.input.path)
         }
         _ => reject!(Form, "the evidence is not about a net"),
@@ -173,6 +177,10 @@ pub fn check_reach_evidence(
     query_bytes: Option<&[u8]>,
     evidence: &Evidence,
 ) -> Result<(), CheckFailure> {
+    let About::Net(subject) = evidence.about() else {
+        reject!(Form, "the evidence answers no question of reachability about a net")
+    };
+    let net = &without_inhibitors(net, &subject.complements)?;
     let problem = Problem { net: net.clone(), query: Query::default() };
     match evidence {
         Evidence::Unreachable(subject, certificate) => {
@@ -180,12 +188,16 @@ pub fn check_reach_evidence(
             check_names(&problem, subject, &certificate.places(net.places.len()), &BTreeSet::new())?;
             check_unreachable(net, goal, certificate)
         }
-        Evidence::Reachable(subject, run) => {
+        Evidence::Reachable(subject, run) | Evidence::Unbounded(subject, run) => {
             check_net(&problem, net_bytes, query_bytes, subject)?;
             let places = run.initial_choice.iter().map(|(place, _)| *place).collect();
             let transitions = run.transitions().into_iter().collect();
             check_names(&problem, subject, &places, &transitions)?;
-            check_reaching_run(net, goal, run)
+            if matches!(evidence, Evidence::Unbounded(..)) {
+                check_unbounded(net, goal, run)
+            } else {
+                check_reaching_run(net, goal, run)
+            }
         }
         _ => reject!(Form, "the evidence answers no question of reachability about a net"),
     }

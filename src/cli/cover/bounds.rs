@@ -1,4 +1,5 @@
-//! `palisade cover` for upper bounds: a run to the bound, and a proof that there is no more.
+//! `palisade cover` for upper bounds: a run to the bound, and a proof that there is no more; or a run
+//! whose end can be repeated, where there is no bound.
 
 use super::contest::Contest;
 use super::found::Found;
@@ -15,9 +16,13 @@ impl Contest<'_> {
         let sums: Vec<UpperBound> =
             properties.iter().filter_map(|index| loaded.properties[*index].claim.bound().cloned()).collect();
         bound_all(&loaded.net, &sums, options, |number, answer| {
+            let mut side = |side: Option<&Side>, is_unbounded| {
+                self.side(properties[number], &sums[number], side?, is_unbounded, &options.limits)
+            };
             let bound = AskedBound {
-                least: self.side(properties[number], &sums[number], answer.reached.as_ref(), &options.limits),
-                most: self.side(properties[number], &sums[number], answer.excluded.as_ref(), &options.limits),
+                unbounded: side(answer.unbounded.as_ref(), true),
+                least: side(answer.reached.as_ref().filter(|_| answer.unbounded.is_none()), false),
+                most: side(answer.excluded.as_ref(), false),
                 reason: why(&answer),
             };
             self.answers[properties[number]].bound = Some(bound);
@@ -31,12 +36,13 @@ impl Contest<'_> {
         &mut self,
         property: usize,
         sum: &UpperBound,
-        side: Option<&Side>,
+        Side { tokens, answer }: &Side,
+        is_unbounded: bool,
         limits: &Limits,
     ) -> Option<(Count, AskedQuestion)> {
-        let Side { tokens, answer } = side?;
         let goal = sum.at_least(tokens.clone());
-        let found = Found::Reach(&self.loaded.net, &goal, answer);
+        let kind = if is_unbounded { Found::Unbounded } else { Found::Reach };
+        let found = kind(&self.loaded.net, &goal, answer);
         let mut asked = found.asked();
         let name = self.name_of(property, &WhichQuestion::AtLeast(tokens.clone()));
         self.confirm(&name, &found, limits, &mut asked);

@@ -7,7 +7,7 @@ use crate::evidence::{Evidence, MarkingSet, NetSubject, ReachCertificate};
 use crate::net::{Formula, Net, Problem, Query};
 use crate::report::contest::AskedQuestion;
 use crate::report::cover::reason;
-use crate::verify::{CheckFailure, check_also_unreachable, check_reaching_run, check_unreachable};
+use crate::verify::{CheckFailure, check_also_unreachable, check_reaching_run, check_unbounded, check_unreachable};
 use std::sync::Arc;
 
 /// A check of evidence.
@@ -19,6 +19,8 @@ pub(super) enum Found<'a> {
     Cover(&'a Problem, &'a Answer),
     /// To a question of reachability.
     Reach(&'a Net, &'a Formula, &'a ReachAnswer),
+    /// That a sum has no bound: it gets at least so large, by a run whose end can be repeated.
+    Unbounded(&'a Net, &'a Formula, &'a ReachAnswer),
 }
 
 impl Found<'_> {
@@ -26,7 +28,7 @@ impl Found<'_> {
     pub(super) fn is_met(&self) -> Option<bool> {
         match self {
             Self::Cover(_, answer) => answer.is_coverable(),
-            Self::Reach(_, _, answer) => answer.outcome.is_reachable(),
+            Self::Reach(_, _, answer) | Self::Unbounded(_, _, answer) => answer.outcome.is_reachable(),
         }
     }
 
@@ -34,7 +36,9 @@ impl Found<'_> {
     pub(super) fn has_evidence(&self) -> bool {
         match self {
             Self::Cover(_, answer) => !matches!(answer.outcome, Outcome::Unknown(_)),
-            Self::Reach(_, _, answer) => !matches!(answer.outcome, ReachOutcome::Unknown(_)),
+            Self::Reach(_, _, answer) | Self::Unbounded(_, _, answer) => {
+                !matches!(answer.outcome, ReachOutcome::Unknown(_))
+            }
         }
     }
 
@@ -42,7 +46,7 @@ impl Found<'_> {
     pub(super) fn reason(&self) -> Option<String> {
         match self {
             Self::Cover(_, answer) => reason(answer),
-            Self::Reach(_, _, answer) => match &answer.outcome {
+            Self::Reach(_, _, answer) | Self::Unbounded(_, _, answer) => match &answer.outcome {
                 ReachOutcome::Unknown(reason) => Some(reason.to_string()),
                 _ => None,
             },
@@ -53,7 +57,7 @@ impl Found<'_> {
     pub(super) fn strategy(&self) -> &'static str {
         match self {
             Self::Cover(_, answer) => answer.strategy,
-            Self::Reach(_, _, answer) => answer.strategy,
+            Self::Reach(_, _, answer) | Self::Unbounded(_, _, answer) => answer.strategy,
         }
     }
 
@@ -76,7 +80,7 @@ impl Found<'_> {
                 ReachOutcome::Unreachable(ReachCertificate::Closed(set)) => Some(set),
                 _ => None,
             },
-            Self::Cover(..) => None,
+            Self::Cover(..) | Self::Unbounded(..) => None,
         }
     }
 
@@ -96,6 +100,13 @@ impl Found<'_> {
                 let (problem, outcome) = ((*problem).clone(), answer.outcome.clone());
                 Box::new(move || confirm_net(&problem, &outcome).unwrap_or(Ok(())))
             }
+            Self::Unbounded(net, goal, answer) => {
+                let (net, goal, outcome) = ((*net).clone(), (*goal).clone(), answer.outcome.clone());
+                Box::new(move || match &outcome {
+                    ReachOutcome::Reachable(run) => check_unbounded(&net, &goal, run),
+                    ReachOutcome::Unreachable(_) | ReachOutcome::Unknown(_) => Ok(()),
+                })
+            }
             Self::Reach(net, goal, answer) => {
                 let (net, goal, outcome) = ((*net).clone(), (*goal).clone(), answer.outcome.clone());
                 Box::new(move || match &outcome {
@@ -111,12 +122,15 @@ impl Found<'_> {
     pub(super) fn evidence(&self, subject: impl FnOnce(&Problem) -> NetSubject) -> Option<Evidence> {
         match self {
             Self::Cover(problem, answer) => evidence_of(subject(problem), problem, answer),
-            Self::Reach(net, _, answer) => {
+            Self::Reach(net, _, answer) | Self::Unbounded(net, _, answer) => {
                 let problem = Problem { net: (*net).clone(), query: Query::default() };
                 let subject = subject(&problem);
                 match &answer.outcome {
                     ReachOutcome::Reachable(run) => {
-                        Some(Evidence::Reachable(subject.naming_steps_of(&problem, run), run.clone()))
+                        let subject = subject.naming_steps_of(&problem, run);
+                        let is_unbounded = matches!(self, Self::Unbounded(..));
+                        let kind = if is_unbounded { Evidence::Unbounded } else { Evidence::Reachable };
+                        Some(kind(subject, run.clone()))
                     }
                     ReachOutcome::Unreachable(certificate) => {
                         let subject = subject.naming_places_of_net(net, certificate);

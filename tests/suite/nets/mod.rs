@@ -6,6 +6,8 @@ mod corpus_nets;
 mod cover;
 mod coverability_corpus;
 mod formulas;
+mod inhibitors;
+mod limits;
 mod net;
 mod pm4py;
 mod reachability_corpus;

@@ -4,7 +4,8 @@
 //! more. For each sum a chain of thresholds is asked together with those of the others, from the
 //! number that is known to be reached to the one that the state equation allows, in steps that
 //! double. A threshold that is reached implies those below it, and one that is not those above.
-//! When a chain is answered and a gap is left, new thresholds divide the gap.
+//! When a chain is answered and a gap is left, new thresholds divide the gap. A sum that the state
+//! equation does not bound may have no bound: then a run is sought whose end can be repeated.
 
 use super::observers::Observers;
 use super::{Machine, ReachAnswer, ReachOutcome, Search, Share};
@@ -37,6 +38,9 @@ pub struct BoundAnswer {
     pub reached: Option<Side>,
     /// The least number that is known not to be reached.
     pub excluded: Option<Side>,
+    /// A threshold that is reached by a run whose last step can be repeated and increases the sum:
+    /// then there is no bound.
+    pub unbounded: Option<Side>,
     /// Why the two do not meet.
     pub reason: Option<StopReason>,
 }
@@ -46,6 +50,22 @@ impl BoundAnswer {
     pub fn bound(&self) -> Option<&BigInt> {
         let (reached, excluded) = (self.reached.as_ref()?, self.excluded.as_ref()?);
         (reached.tokens.clone() + 1 >= excluded.tokens).then_some(&reached.tokens)
+    }
+
+    /// Whether it is known how large the sum gets.
+    fn is_known(&self) -> bool {
+        self.unbounded.is_some() || self.bound().is_some()
+    }
+
+    /// Seeks a run that shows that there is no bound in the one to a threshold.
+    fn pump(&mut self, machine: &Machine, sum: &UpperBound, answer: &ReachAnswer) {
+        if let ReachOutcome::Reachable(run) = &answer.outcome
+            && self.unbounded.is_none()
+            && let Some((run, tokens)) = machine.pumped(sum, run)
+        {
+            let answer = ReachAnswer { outcome: ReachOutcome::Reachable(run), ..answer.clone() };
+            self.unbounded = Some(Side { tokens: tokens.into(), answer });
+        }
     }
 
     /// Takes an answer about a threshold.
@@ -92,12 +112,22 @@ pub fn bound_all(net: &Net, sums: &[UpperBound], options: &Options, mut found: i
         let stopped = loop {
             let stopped = search.round(&mut share, &mut |number, answer| {
                 let (sum, tokens) = &chains.thresholds[number];
-                known[*sum].as_mut().expect("it is open").take(tokens, answer);
+                let known = known[*sum].as_mut().expect("it is open");
+                if mosts[*sum].is_none() {
+                    known.pump(&plain, &sums[*sum], &answer);
+                }
+                known.take(tokens, answer);
             });
             let mut has_gap = false;
-            for range in chains.each().filter(|range| !search.open[(*range).clone()].contains(&true)) {
+            for range in chains.each() {
                 let sum = chains.thresholds[range.start].0;
-                match known[sum].take_if(|answer| answer.bound().is_some()) {
+                if known[sum].as_ref().is_some_and(|answer| answer.unbounded.is_some()) {
+                    search.open[range.clone()].fill(false);
+                }
+                if search.open[range.clone()].contains(&true) {
+                    continue;
+                }
+                match known[sum].take_if(|answer| answer.is_known()) {
                     Some(answer) => found(sum, answer),
                     None => has_gap |= known[sum].is_some(),
                 }
@@ -128,7 +158,7 @@ fn initially(net: &Net, sum: &UpperBound) -> BoundAnswer {
     let tokens = sum.terms.iter().map(weigh).sum::<Option<BigInt>>();
     let outcome = ReachOutcome::Reachable(NetRun { initial_choice: Vec::new(), firings: Vec::new() });
     let answer = ReachAnswer { outcome, strategy: "walk", statistics: Statistics::default() };
-    BoundAnswer { reached: tokens.map(|tokens| Side { tokens, answer }), excluded: None, reason: None }
+    BoundAnswer { reached: tokens.map(|tokens| Side { tokens, answer }), excluded: None, unbounded: None, reason: None }
 }
 
 /// The number that the state equation says a sum is never above, where it says one in time.

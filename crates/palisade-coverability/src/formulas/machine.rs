@@ -58,8 +58,11 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    /// The net with these conditions; nothing when its numbers do not fit.
+    /// The net with these conditions; nothing when its numbers do not fit, or it has inhibitor arcs.
     pub(super) fn new(net: &Net, goals: &[Formula]) -> Option<Self> {
+        if !net.inhibitors.is_empty() {
+            return None;
+        }
         let initial = net.initial.iter().map(|count| match count {
             OmegaCount::Finite(count) => small(count),
             OmegaCount::Omega => None,

@@ -14,14 +14,19 @@
 mod bounds;
 mod equation;
 mod explore;
+#[cfg(test)]
+mod inhibitor_tests;
+mod inhibitors;
 mod machine;
 mod observed;
 mod observers;
+mod pump;
 #[cfg(test)]
 mod tests;
 mod walk;
 
 pub use bounds::{BoundAnswer, Side, bound_all};
+pub use inhibitors::{Inhibited, Uninhibited, without_inhibitors};
 
 use super::slice::Slice;
 use super::{Context, Options, Outcome, Statistics, solve};

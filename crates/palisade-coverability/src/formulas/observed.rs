@@ -52,7 +52,8 @@ impl Observed {
         for sum in sums.all {
             context.check()?;
             let Some((observer, low)) = bounds.get(&sum.terms, context)? else { return Ok(None) };
-            let Some(place) = watch(&mut extended, net, &neighbours, &sum.terms, &low) else { return Ok(None) };
+            let name = format!("observer{}", observers.len());
+            let Some(place) = watch(&mut extended, net, &neighbours, &sum.terms, &low, name) else { return Ok(None) };
             observers.push(observer);
             places.insert(sum, (place, low));
         }
@@ -137,7 +138,7 @@ fn is_one_place(sum: &LinearBound) -> bool {
 }
 
 /// For each place the transitions with an arc from or to it.
-fn neighbours(net: &Net) -> Vec<Vec<u32>> {
+pub(super) fn neighbours(net: &Net) -> Vec<Vec<u32>> {
     let mut neighbours = vec![Vec::new(); net.places.len()];
     for (id, transition) in net.transition_ids() {
         transition.effects().for_each(|(place, _, _)| neighbours[place.index()].push(id.0));
@@ -145,8 +146,15 @@ fn neighbours(net: &Net) -> Vec<Vec<u32>> {
     neighbours
 }
 
-/// Adds the place that watches a sum; nothing where a place may hold any number of tokens initially.
-fn watch(extended: &mut Net, net: &Net, neighbours: &[Vec<u32>], terms: &Terms, low: &BigInt) -> Option<PlaceId> {
+/// Adds the place of this name that watches a sum; nothing where a place may hold any number of tokens initially.
+pub(super) fn watch(
+    extended: &mut Net,
+    net: &Net,
+    neighbours: &[Vec<u32>],
+    terms: &Terms,
+    low: &BigInt,
+    name: String,
+) -> Option<PlaceId> {
     let mut tokens = -low;
     let mut changes: BTreeMap<u32, BigInt> = BTreeMap::new();
     for (place, weight) in terms {
@@ -161,7 +169,6 @@ fn watch(extended: &mut Net, net: &Net, neighbours: &[Vec<u32>], terms: &Terms, 
             *changes.entry(*id).or_default() += weight * (at(&transition.post) - at(&transition.pre));
         }
     }
-    let name = format!("observer{}", extended.places.len() - net.places.len());
     let place = extended.add_place(name, OmegaCount::Finite(BigUint::try_from(tokens).ok()?.into()));
     for (id, change) in changes {
         let transition = &mut extended.transitions[id as usize];

@@ -10,11 +10,11 @@ use std::collections::BTreeSet;
 /// Nets with more markings are left out.
 const MOST_MARKINGS: usize = 300;
 
-fn number(random: &mut Random, below: usize) -> usize {
+pub(super) fn number(random: &mut Random, below: usize) -> usize {
     usize::try_from(random.below(below as u64)).expect("it is less than a usize")
 }
 
-fn net(random: &mut Random) -> Net {
+pub(super) fn net(random: &mut Random) -> Net {
     let mut net = Net::default();
     for place in 0..2 + number(random, 4) {
         let count = if number(random, 3) == 0 { 0 } else { number(random, 3) as u64 };
@@ -87,7 +87,7 @@ fn markings(net: &Net) -> Option<BTreeSet<Vec<u64>>> {
     Some(known)
 }
 
-fn holds(net: &Net, goal: &Formula, marking: &[u64]) -> bool {
+pub(super) fn holds(net: &Net, goal: &Formula, marking: &[u64]) -> bool {
     match goal {
         Formula::Constant(value) => *value,
         Formula::AtLeast(bound) => {
@@ -103,7 +103,7 @@ fn holds(net: &Net, goal: &Formula, marking: &[u64]) -> bool {
     }
 }
 
-fn check(net: &Net, goal: &Formula, outcome: &ReachOutcome) {
+pub(super) fn check(net: &Net, goal: &Formula, outcome: &ReachOutcome) {
     let checked = match outcome {
         ReachOutcome::Reachable(run) => check_reaching_run(net, goal, run),
         ReachOutcome::Unreachable(certificate) => check_unreachable(net, goal, certificate),

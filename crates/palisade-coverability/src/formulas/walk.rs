@@ -375,15 +375,20 @@ impl Machine {
     /// The run that fires these transitions, without detours that come back to a marking.
     pub(super) fn run(&self, path: &[u32]) -> NetRun {
         let path = if path.len() <= LONGEST_SHORTENED { self.without_loops(path) } else { path.to_vec() };
+        NetRun { initial_choice: Vec::new(), firings: self.firings(&path) }
+    }
+
+    /// The steps that fire these transitions in order.
+    pub(super) fn firings(&self, path: &[u32]) -> Vec<(RunStep, Count)> {
         let mut firings: Vec<(RunStep, Count)> = Vec::new();
         for transition in path {
-            let step = RunStep::Fire(TransitionId(transition));
+            let step = RunStep::Fire(TransitionId(*transition));
             match firings.last_mut() {
                 Some((last, times)) if *last == step => *times = times.plus(&Count::ONE),
                 _ => firings.push((step, Count::ONE)),
             }
         }
-        NetRun { initial_choice: Vec::new(), firings }
+        firings
     }
 
     fn without_loops(&self, path: &[u32]) -> Vec<u32> {

@@ -70,6 +70,7 @@ impl<'p> DelayNet<'p> {
             places: all.places.clone(),
             transitions,
             initial: all.initial.clone(),
+            inhibitors: Vec::new(),
             units: all.units.clone(),
         };
         let problem = Problem { net, query: self.net.problem.query.clone() };

@@ -2,6 +2,7 @@
 
 use super::MalformedEvidence;
 use super::number::N;
+use super::reach::{ObserverText, complements_in, complements_out};
 use super::strict::{Object, nullable, word};
 use crate::{AddressSubject, CopiesOrigin, InputFile, NetSubject, ProgramSubject, ThreadSubject, Tokens};
 use palisade_model::net::{PlaceId, TransitionId};
@@ -69,7 +70,8 @@ struct DomainText {
     origin: OriginText,
 }
 
-/// `{"input", "query", "property", "place_count", "transition_count", "places": [[id, name], …], "transitions": …}`.
+/// `{"input", "query", "property", "place_count", "transition_count", "places": [[id, name], …], "transitions": …}`, with
+/// `"complements": [[id, observer], …]` where inhibitor arcs test places.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NetHeader {
@@ -78,6 +80,8 @@ pub(super) struct NetHeader {
     query: Option<Object<InputText>>,
     #[serde(deserialize_with = "nullable")]
     property: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    complements: Vec<(u32, Object<ObserverText>)>,
     place_count: usize,
     transition_count: usize,
     places: Vec<(u32, String)>,
@@ -192,6 +196,7 @@ impl From<&NetSubject> for NetHeader {
             input: (&subject.input).into(),
             query: subject.query.as_ref().map(Into::into),
             property: subject.property.clone(),
+            complements: complements_out(&subject.complements),
             place_count: subject.place_count,
             transition_count: subject.transition_count,
             places: subject.places.iter().map(|(place, name)| (place.0, name.clone())).collect(),
@@ -206,6 +211,7 @@ impl From<NetHeader> for NetSubject {
             input: header.input.into(),
             query: header.query.map(Into::into),
             property: header.property,
+            complements: complements_in(header.complements),
             place_count: header.place_count,
             transition_count: header.transition_count,
             places: header.places.into_iter().map(|(place, name)| (PlaceId(place), name)).collect(),

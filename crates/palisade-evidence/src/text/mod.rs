@@ -87,6 +87,8 @@ pub enum Evidence {
     Unreachable(NetSubject, ReachCertificate),
     /// A marking that satisfies the condition of a formula can be reached: at the end of this run.
     Reachable(NetSubject, NetRun),
+    /// A sum of tokens has no bound: the last step of this run can be repeated, and increases it.
+    Unbounded(NetSubject, NetRun),
 }
 
 /// What evidence is about.
@@ -283,7 +285,7 @@ impl Evidence {
                 document.net = Some(Object(subject.into()));
                 document.proof = Some(certificate.into());
             }
-            Self::Coverable(subject, run) | Self::Reachable(subject, run) => {
+            Self::Coverable(subject, run) | Self::Reachable(subject, run) | Self::Unbounded(subject, run) => {
                 document.net = Some(Object(subject.into()));
                 document.run = Some(Object(run.into()));
             }
@@ -405,6 +407,9 @@ impl Evidence {
             ("reachable", None, Some(Object(subject)), Some(Part::Run(Object(run)))) => {
                 Ok(Self::Reachable(subject.into(), run.into()))
             }
+            ("unbounded", None, Some(Object(subject)), Some(Part::Run(Object(run)))) => {
+                Ok(Self::Unbounded(subject.into(), run.into()))
+            }
             _ => {
                 Err(MalformedEvidence::new(format!("kind `{kind}` is not known, or its parts are missing or too many")))
             }
@@ -434,7 +439,8 @@ impl Evidence {
             Self::Uncoverable(subject, _)
             | Self::Coverable(subject, _)
             | Self::Unreachable(subject, _)
-            | Self::Reachable(subject, _) => About::Net(subject),
+            | Self::Reachable(subject, _)
+            | Self::Unbounded(subject, _) => About::Net(subject),
         }
     }
 
@@ -462,6 +468,7 @@ impl Evidence {
             Self::Coverable(..) => "coverable",
             Self::Unreachable(..) => "unreachable",
             Self::Reachable(..) => "reachable",
+            Self::Unbounded(..) => "unbounded",
         }
     }
 }

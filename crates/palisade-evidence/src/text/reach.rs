@@ -4,10 +4,11 @@ use super::net::{Pairs, ProofText, places_in, places_out, set_in, set_out};
 use super::number::N;
 use super::strict::Object;
 use crate::reach::{
-    Contradiction, GoalShape, LinearCase, LinearProof, MarkingSet, ObservedProof, Observer, ReachCertificate,
+    Complement, Contradiction, GoalShape, LinearCase, LinearProof, MarkingSet, ObservedProof, Observer,
+    ReachCertificate,
 };
 use num_bigint::BigInt;
-use palisade_model::net::LinearBound;
+use palisade_model::net::{LinearBound, PlaceId};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -85,7 +86,7 @@ struct RelaxedText {
 /// `{"weights": […], "divisor": …}`.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct ObserverText {
+pub(super) struct ObserverText {
     weights: Pairs<BigInt>,
     divisor: N<BigInt>,
 }
@@ -153,16 +154,30 @@ impl From<ReachText> for ReachCertificate {
 }
 
 fn observers_out(observers: &[Observer]) -> Vec<Object<ObserverText>> {
-    let observer = |observer: &Observer| {
-        Object(ObserverText { weights: places_out(&observer.weights), divisor: N(observer.divisor.clone()) })
-    };
-    observers.iter().map(observer).collect()
+    observers.iter().map(observer_out).collect()
+}
+
+fn observer_out(observer: &Observer) -> Object<ObserverText> {
+    Object(ObserverText { weights: places_out(&observer.weights), divisor: N(observer.divisor.clone()) })
 }
 
 fn observers_in(observers: Vec<Object<ObserverText>>) -> Vec<Observer> {
-    let observer =
-        |Object(text): Object<ObserverText>| Observer { weights: places_in(text.weights), divisor: text.divisor.0 };
-    observers.into_iter().map(observer).collect()
+    observers.into_iter().map(observer_in).collect()
+}
+
+fn observer_in(Object(text): Object<ObserverText>) -> Observer {
+    Observer { weights: places_in(text.weights), divisor: text.divisor.0 }
+}
+
+/// Complements, each with its place.
+pub(super) fn complements_out(complements: &[Complement]) -> Vec<(u32, Object<ObserverText>)> {
+    let text = |complement: &Complement| (complement.place.0, observer_out(&complement.observer));
+    complements.iter().map(text).collect()
+}
+
+pub(super) fn complements_in(complements: Vec<(u32, Object<ObserverText>)>) -> Vec<Complement> {
+    let complement = |(place, text)| Complement { place: PlaceId(place), observer: observer_in(text) };
+    complements.into_iter().map(complement).collect()
 }
 
 fn numbered_out(multipliers: &[(usize, BigInt)]) -> Vec<(usize, N<BigInt>)> {

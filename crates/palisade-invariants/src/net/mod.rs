@@ -10,7 +10,7 @@ mod upward;
 #[cfg(test)]
 mod tests;
 
-pub use reach::{check_also_unreachable, check_reaching_run, check_unreachable};
+pub use reach::{check_also_unreachable, check_reaching_run, check_unbounded, check_unreachable, without_inhibitors};
 
 use crate::CheckFailure;
 use crate::failure::reject;
@@ -50,6 +50,9 @@ fn check_problem(problem: &Problem) -> Result<(), CheckFailure> {
     let places = problem.net.places.len();
     if problem.net.initial.len() != places {
         reject!(Form, "the net has {places} places and an initial marking of {}", problem.net.initial.len());
+    }
+    if !problem.net.inhibitors.is_empty() {
+        reject!(Form, "the net has inhibitor arcs, which complement places have to take the part of");
     }
     for (id, transition) in problem.net.transition_ids() {
         let preset = check_sparse(problem, &transition.pre, Count::is_zero);

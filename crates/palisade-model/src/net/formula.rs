@@ -68,8 +68,11 @@ pub enum Formula {
 impl Formula {
     /// That a transition can fire.
     pub fn fireable(net: &Net, transition: TransitionId) -> Self {
-        let pre = &net.transitions[transition.index()].pre;
-        Self::All(pre.iter().map(|(place, count)| Self::AtLeast(LinearBound::at_least(*place, count))).collect())
+        let needs = net.transitions[transition.index()].pre.iter();
+        let needs = needs.map(|(place, count)| LinearBound::at_least(*place, count));
+        let inhibitors = net.inhibitors.iter().filter(|inhibitor| inhibitor.transition == transition);
+        let allows = inhibitors.map(|inhibitor| LinearBound::fewer(inhibitor.place, &inhibitor.count));
+        Self::All(needs.chain(allows).map(Self::AtLeast).collect())
     }
 
     /// That one of the targets is covered.

@@ -22,7 +22,7 @@ pub use effects::Effects;
 pub use format::{Format, QueryFormat};
 pub use formula::{Formula, LinearBound, ReachQuestion};
 pub use ids::{PlaceId, TransitionId};
-pub use model::{Arcs, Net, Place, Problem, Quantifier, Query, Target, Transition, normalize};
+pub use model::{Arcs, Inhibitor, Net, Place, Problem, Quantifier, Query, Target, Transition, normalize};
 pub use property::{AskedOf, Claim, Property, Question, UpperBound};
 pub use read_error::ReadError;
 pub use which_question::WhichQuestion;

@@ -25,6 +25,17 @@ pub struct Transition {
     pub post: Arcs,
 }
 
+/// An inhibitor arc: the transition cannot fire while the place holds so many tokens, or more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Inhibitor {
+    /// The transition.
+    pub transition: TransitionId,
+    /// The place that it tests.
+    pub place: PlaceId,
+    /// The number of tokens that keeps it from firing, at least 1.
+    pub count: Count,
+}
+
 /// A place/transition net with its initial marking.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Net {
@@ -39,6 +50,9 @@ pub struct Net {
     pub initial: Vec<OmegaCount>,
     /// Sets of places that together hold exactly one token in every reachable marking, where this is known.
     pub units: Vec<Vec<PlaceId>>,
+    /// Inhibitor arcs, as they are read. Searches and checks are about nets without them: complement
+    /// places take their part first.
+    pub inhibitors: Vec<Inhibitor>,
 }
 
 /// A marking to be covered: at least so many tokens on each of these places (sorted, each place once, at least 1).

@@ -283,8 +283,8 @@ fn pnml_nets() {
             "a.pnml:5:48: `x` is not a number of tokens (expected a natural number)",
         ),
         more(
-            "<inhibitorArc id='i' source='q' target='t'/>",
-            "a.pnml:7:1: arcs of the kind `<inhibitorArc>` are not supported",
+            "<transportArc id='i' source='q' target='t'/>",
+            "a.pnml:7:1: arcs of the kind `<transportArc>` are not supported",
         ),
         more("<arc id='a' source='p' target='t'/>", "a.pnml:7:1: the id `a` is used twice"),
         more(

@@ -25,8 +25,9 @@ pub(super) trait Build {
     /// Whether it can be asked in this sense that a transition can fire.
     fn can_ask_fireable(&self, sense: Sense, span: Span) -> Result<(), Diagnostic>;
 
-    /// That a transition can fire.
-    fn fireable(&self, sense: Sense, net: &Net, transition: TransitionId) -> Self::Part;
+    /// That a transition can fire; the span is that of its name.
+    fn fireable(&self, sense: Sense, net: &Net, transition: TransitionId, span: Span)
+    -> Result<Self::Part, Diagnostic>;
 
     /// A comparison, by its sign.
     fn compare(&self, sense: Sense, sign: &str, sides: (Sum, Sum), span: Span) -> Result<Self::Part, Diagnostic>;
@@ -61,8 +62,9 @@ impl Build for LowerBounds {
         }
     }
 
-    fn fireable(&self, _: Sense, net: &Net, transition: TransitionId) -> Formula {
-        Formula::fireable(net, transition)
+    fn fireable(&self, sense: Sense, net: &Net, transition: TransitionId, span: Span) -> Result<Formula, Diagnostic> {
+        let complaint = || Diagnostic::error(sense.no_lower_bound(), span);
+        Formula::fireable(net, transition).ok_or_else(complaint)
     }
 
     fn compare(&self, sense: Sense, sign: &str, (left, right): (Sum, Sum), span: Span) -> Result<Formula, Diagnostic> {
@@ -120,8 +122,8 @@ impl Build for AnyCondition {
         Ok(())
     }
 
-    fn fireable(&self, sense: Sense, net: &Net, transition: TransitionId) -> Condition {
-        in_sense(sense, net, Condition::fireable(net, transition))
+    fn fireable(&self, sense: Sense, net: &Net, transition: TransitionId, _: Span) -> Result<Condition, Diagnostic> {
+        Ok(in_sense(sense, net, Condition::fireable(net, transition)))
     }
 
     fn compare(&self, sense: Sense, sign: &str, (left, right): (Sum, Sum), _: Span) -> Result<Condition, Diagnostic> {

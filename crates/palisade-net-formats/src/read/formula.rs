@@ -134,10 +134,14 @@ impl Formula {
         if bound.is_zero() { Self::Constant(true) } else { Self::AtLeast(terms, bound) }
     }
 
-    /// That a transition can fire.
-    pub(super) fn fireable(net: &Net, transition: TransitionId) -> Self {
+    /// That a transition can fire; nothing where inhibitor arcs make it no lower bound.
+    pub(super) fn fireable(net: &Net, transition: TransitionId) -> Option<Self> {
+        let is_inhibited = net.inhibitors.iter().any(|inhibitor| inhibitor.transition == transition);
         let pre = &net.transitions[transition.index()].pre;
-        Self::All(pre.iter().map(|(place, count)| Self::AtLeast(vec![(*place, Count::ONE)], count.clone())).collect())
+        let all = Self::All(
+            pre.iter().map(|(place, count)| Self::AtLeast(vec![(*place, Count::ONE)], count.clone())).collect(),
+        );
+        (!is_inhibited).then_some(all)
     }
 
     /// The question, or nothing when it has too many alternatives.

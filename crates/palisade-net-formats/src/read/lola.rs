@@ -352,7 +352,7 @@ impl<'a, B: Build> FormulaReader<'a, B> {
         let (name, span) = self.name(&["a transition"])?;
         let transition = self.transitions.find(&name, span)?;
         self.lexer.operator(")", &["`)`"])?;
-        Ok(self.build.fireable(self.sense, self.net, transition))
+        self.build.fireable(self.sense, self.net, transition, span)
     }
 
     fn comparison(&mut self) -> Result<B::Part, Diagnostic> {

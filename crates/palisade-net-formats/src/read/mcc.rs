@@ -214,7 +214,8 @@ impl Reader<'_> {
             "is-fireable" => {
                 let mut choices = Vec::new();
                 for part in several(node)? {
-                    choices.push(Formula::fireable(self.net, self.transition(part)?));
+                    let fireable = Formula::fireable(self.net, self.transition(part)?);
+                    choices.push(fireable.ok_or_else(|| Diagnostic::error(sense.no_lower_bound(), span(part)))?);
                 }
                 Ok(Formula::Any(choices))
             }

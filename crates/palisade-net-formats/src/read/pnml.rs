@@ -1,13 +1,14 @@
 //! Reader of PNML place/transition nets (ISO/IEC 15909-2), lenient about namespaces and older dialects.
 //!
 //! Pages are flattened, reference nodes resolved, graphics and tool-specific parts left aside, except that units of
-//! NUPN become units where the reader finds that each always holds exactly one token. Inhibitor, reset and other special
-//! arcs, capacities, priorities, time, and nets of other types, are named and refused.
+//! NUPN become units where the reader finds that each always holds exactly one token. Inhibitor arcs are read as TAPAAL
+//! and PIPE write them. Reset and other special arcs, capacities, priorities, time, and nets of other types, are named and
+//! refused.
 
 use super::nodes::Ids;
 use super::pnml_usual;
 use super::xml::{count, is_unsupported, span, text_of};
-use palisade_model::net::{Arcs, Count, Net, OmegaCount, PlaceId, Problem, Query, TransitionId};
+use palisade_model::net::{Arcs, Count, Inhibitor, Net, OmegaCount, PlaceId, Problem, Query, TransitionId};
 use palisade_model::ordered;
 use palisade_model::text::Diagnostic;
 use roxmltree::Node;
@@ -96,7 +97,7 @@ impl<'a> Reader<'a> {
         for node in parts(net) {
             let kind = node.tag_name().name();
             if !["place", "transition", "referencePlace", "referenceTransition"].contains(&kind) {
-                if kind != "arc" && node.has_attribute("source") && node.has_attribute("target") {
+                if !is_arc(node) && node.has_attribute("source") && node.has_attribute("target") {
                     self.complain(node, format!("arcs of the kind `<{kind}>` are not supported"));
                 }
                 continue;
@@ -168,14 +169,16 @@ impl<'a> Reader<'a> {
     }
 
     fn arcs(&mut self, net: Node<'a, 'a>) {
-        for arc in parts(net).filter(|node| is(*node, "arc")) {
+        for arc in parts(net).filter(|node| is_arc(*node)) {
             if let Some(id) = arc.attribute("id")
                 && !self.taken.insert(id)
             {
                 self.complain(arc, format!("the id `{id}` is used twice"));
                 continue;
             }
-            if let Some(kind) = special_kind(arc) {
+            let special = special_kind(arc);
+            let inhibits = is(arc, INHIBITOR_ARC) || special.as_deref() == Some("inhibitor");
+            if let Some(kind) = special.filter(|_| !inhibits) {
                 self.complain(arc, format!("{kind} arcs are not supported"));
                 continue;
             }
@@ -189,6 +192,13 @@ impl<'a> Reader<'a> {
                 continue;
             }
             match (self.end(arc, "source"), self.end(arc, "target")) {
+                (Some(End::Place(place)), Some(End::Transition(index))) if inhibits => {
+                    let transition = TransitionId::from_index(index);
+                    self.net.inhibitors.push(Inhibitor { transition, place, count: weight });
+                }
+                (Some(_), Some(_)) if inhibits => {
+                    self.complain(arc, "an inhibitor arc has to lead from a place to a transition".to_owned());
+                }
                 (Some(End::Place(place)), Some(End::Transition(index))) => self.pre[index].push((place, weight)),
                 (Some(End::Transition(index)), Some(End::Place(place))) => self.post[index].push((place, weight)),
                 (Some(_), Some(_)) => {
@@ -322,6 +332,13 @@ fn extension(node: Node<'_, '_>) -> Option<&'static str> {
     } else {
         None
     }
+}
+
+/// The element that some tools have for inhibitor arcs.
+const INHIBITOR_ARC: &str = "inhibitorArc";
+
+fn is_arc(node: Node<'_, '_>) -> bool {
+    is(node, "arc") || is(node, INHIBITOR_ARC)
 }
 
 /// The kind of an arc that takes or puts tokens otherwise than by its weight.

@@ -1,7 +1,7 @@
 //! Readers: what they accept, what they refuse and where they point.
 
 use super::*;
-use palisade_model::net::{Count, OmegaCount, PlaceId};
+use palisade_model::net::{Count, Inhibitor, OmegaCount, PlaceId, TransitionId};
 
 const SMALL: &str = "# a lock\nvars free held work\nrules\n free >= 1, work >= 2 -> free' = free - 1, held' = held+1;\n\
     true -> work' = work + 3;\n held >= 1 -> ;\ninit\n free = 1, held = 0, work >= 4\ntarget\n held >= 2\n free >= 1,\n \
@@ -160,7 +160,6 @@ fn pnml_complaints() {
     let arc = |inside: &str| {
         wrong(&format!("<place id='p'/><transition id='t'/>\n<arc id='a' source='p' target='t'>{inside}</arc>"))
     };
-    assert!(arc("<type value='inhibitor'/>").contains("a.pnml:3:1: inhibitor arcs are not supported"));
     assert!(arc("<arctype><text>reset</text></arctype>").contains("reset arcs"));
     assert!(arc("<inscription><text>-1</text></inscription>").contains("`-1` is not a number"));
     assert!(arc("<inscription><text>0</text></inscription>").contains("weight 0"));
@@ -233,7 +232,6 @@ fn tina_nets() {
     assert_eq!(net.transitions[0].pre, vec![(PlaceId(0), Count::from(2)), (PlaceId(1), Count::from(4))]);
     assert_eq!(net.transitions[0].post[0].1, Count::from(3000));
     assert_eq!(net.transitions[0].post[1], (PlaceId(1), Count::from(3)));
-    assert!(refusal("a.net", "tr t p?-1 -> q").contains("a.net:1:7: inhibitor arcs"));
     assert!(refusal("a.net", "tr t [1,2] p -> q").contains("time intervals"));
     assert!(refusal("a.net", "tr t p\npl p (1)").contains("a.net:1:7: the line ends too early"));
     assert!(refusal("a.net", "pr a > b").contains("priorities"));
@@ -293,4 +291,36 @@ fn built_in_questions() {
     assert!(read_built_in(net, Some("quasi-live#1")).is_ok());
     assert!(read_built_in(net, Some("quasi-live#2")).unwrap_err().to_string().contains("no question `quasi-live#2`"));
     assert!(read_built_in(net, Some("three-safe")).unwrap_err().to_string().contains("`one-safe`"));
+}
+
+#[test]
+fn inhibitor_arcs_are_read_in_all_their_forms() {
+    let nodes = "<place id='p'/><place id='q'/><transition id='t'/><arc id='b' source='q' target='t'/>";
+    let forms = [
+        pnml(&format!(
+            "{nodes}<arc id='a' source='p' target='t'><type value='inhibitor'/><inscription><value>2</value></inscription></arc>"
+        )),
+        pnml(&format!("{nodes}<arc id='a' source='p' target='t' type='inhibitor' weight='2'/>")),
+        pnml(&format!(
+            "{nodes}<inhibitorArc id='a' source='p' target='t'><inscription><text>2</text></inscription></inhibitorArc>"
+        )),
+    ];
+    let tina = ("a.net", "pl p\npl q\ntr t q p?-2 ->\n".to_owned());
+    for (name, text) in forms.into_iter().map(|text| ("a.pnml", text)).chain([tina]) {
+        let net = read(name, text.as_bytes(), None).unwrap_or_else(|error| panic!("{error}: {text}")).net;
+        let expected = Inhibitor { transition: TransitionId(0), place: PlaceId(0), count: Count::from(2) };
+        assert_eq!(net.inhibitors, vec![expected], "{text}");
+        assert_eq!(net.transitions[0].pre, vec![(PlaceId(1), Count::ONE)]);
+        // That it can fire is no lower bound, but a condition.
+        let document = || Document { name, bytes: text.as_bytes(), format: None };
+        let question = "<p><property><id>x</id><formula><exists-path><finally><is-fireable><transition>t</transition></is-fireable></finally></exists-path></formula></property></p>";
+        for (query, bytes) in [("a.formula", "EF FIREABLE(t)".as_bytes()), ("a.xml", question.as_bytes())] {
+            let query = Document { name: query, bytes, format: None };
+            assert!(read_question(document(), Some(query), None).is_err());
+            let goal = read_reach_question(document(), query, None).unwrap().1.goal;
+            assert!(format!("{goal:?}").contains("-1"), "{goal:?}");
+        }
+    }
+    let backwards = pnml("<place id='p'/><transition id='t'/><arc id='a' source='t' target='p' type='inhibitor'/>");
+    assert!(refusal("a.pnml", &backwards).contains("an inhibitor arc has to lead from a place to a transition"));
 }

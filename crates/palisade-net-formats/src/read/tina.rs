@@ -1,11 +1,11 @@
 //! Reader of TINA's textual nets (`.net`), as far as they are untimed place/transition nets.
 //!
-//! Test arcs `p?k` are read arcs. Inhibitor and stopwatch arcs, priorities and time intervals other than `[0,w[` are
-//! named and refused; labels and notes are left aside. The question is a formula in a file of its own.
+//! Test arcs `p?k` are read arcs, `p?-k` inhibitor arcs. Stopwatch arcs, priorities and time intervals other than `[0,w[`
+//! are named and refused; labels and notes are left aside. The question is a formula in a file of its own.
 
 use super::lexer::{Kind, Lexer};
 use super::lexicon::{Bytes, Lexicon, Signs};
-use palisade_model::net::{Arcs, Count, Net, OmegaCount, PlaceId, Problem, Query};
+use palisade_model::net::{Arcs, Count, Inhibitor, Net, OmegaCount, PlaceId, Problem, Query, TransitionId};
 use palisade_model::text::{Diagnostic, Span};
 use rustc_hash::FxHashMap;
 
@@ -50,6 +50,7 @@ enum Effect {
     Take,
     Put,
     Read,
+    Inhibit,
 }
 
 impl Reader<'_> {
@@ -134,12 +135,12 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The weight after a node of an arc list; only arcs that take tokens may be read arcs.
+    /// The weight after a node of an arc list; only arcs that take tokens may be read or inhibitor arcs.
     fn weight(&mut self, usual: &Effect) -> Result<(Effect, Count), Diagnostic> {
         let sign = self.lexer.peek();
         let takes = matches!(usual, Effect::Take);
         let effect = match sign.kind {
-            Kind::Operator("?-") => return Err(Diagnostic::error("inhibitor arcs are not supported", sign.span)),
+            Kind::Operator("?-") if takes => Effect::Inhibit,
             Kind::Operator("!") => return Err(Diagnostic::error("stopwatch arcs are not supported", sign.span)),
             Kind::Operator("?") if takes => Effect::Read,
             Kind::Operator("*") if takes => Effect::Take,
@@ -159,6 +160,10 @@ impl Reader<'_> {
             Effect::Read => {
                 pre.push((place, count.clone()));
                 post.push((place, count));
+            }
+            Effect::Inhibit => {
+                let transition = TransitionId::from_index(transition);
+                self.net.inhibitors.push(Inhibitor { transition, place, count });
             }
         }
     }

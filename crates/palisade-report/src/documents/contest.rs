@@ -49,6 +49,9 @@ pub struct ContestProperty<'a> {
 pub struct ContestBound<'a> {
     /// The bound, where it is known.
     pub tokens: Option<u64>,
+    /// Where there is no bound, a number that is reached by a run whose end can be repeated.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unbounded: Option<ContestSide<'a>>,
     /// The largest number that is known to be reached.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub least: Option<ContestSide<'a>>,
@@ -57,7 +60,7 @@ pub struct ContestBound<'a> {
     pub most: Option<ContestSide<'a>>,
 }
 
-/// One side of a bound. Evidence and `--property` call its question `ID>=N`: a run for the least bound, and a proof for one above the most.
+/// One side of a bound. Evidence and `--property` call its question `ID>=N`: a run for the least bound and for none, and a proof for one above the most.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ContestSide<'a> {
@@ -188,6 +191,7 @@ impl<'a> ContestProperty<'a> {
         };
         let bound = answer.bound.as_ref().map(|bound| ContestBound {
             tokens: bound.value().and_then(Count::to_u64),
+            unbounded: bound.unbounded.as_ref().map(ContestSide::new),
             least: bound.least.as_ref().map(ContestSide::new),
             most: bound.most.as_ref().map(ContestSide::new),
         });

@@ -32,11 +32,15 @@ struct Shown {
     reached: Option<BigInt>,
     /// The smallest that is not.
     excluded: Option<BigInt>,
+    /// That there is no bound.
+    is_unbounded: bool,
 }
 
 impl Shown {
-    fn is_bound(&self) -> bool {
-        matches!((&self.reached, &self.excluded), (Some(reached), Some(excluded)) if *excluded == reached + 1)
+    /// Whether it is known how large the sum gets.
+    fn is_known(&self) -> bool {
+        self.is_unbounded
+            || matches!((&self.reached, &self.excluded), (Some(reached), Some(excluded)) if *excluded == reached + 1)
     }
 
     fn take(&mut self, tokens: BigInt, is_reached: bool) -> Result<(), String> {
@@ -44,12 +48,19 @@ impl Shown {
         let known = side.take();
         let best = |known: BigInt| if is_reached { known.max(tokens.clone()) } else { known.min(tokens.clone()) };
         *side = Some(known.map_or_else(|| tokens.clone(), best));
-        match (&self.reached, &self.excluded) {
-            (Some(reached), Some(excluded)) if reached >= excluded => {
-                Err("it contradicts other evidence of the same job".to_owned())
-            }
-            _ => Ok(()),
-        }
+        self.stands_together()
+    }
+
+    fn take_unbounded(&mut self) -> Result<(), String> {
+        self.is_unbounded = true;
+        self.stands_together()
+    }
+
+    fn stands_together(&self) -> Result<(), String> {
+        let is_contradicted = self.excluded.as_ref().is_some_and(|excluded| {
+            self.is_unbounded || self.reached.as_ref().is_some_and(|reached| reached >= excluded)
+        });
+        if is_contradicted { Err("it contradicts other evidence of the same job".to_owned()) } else { Ok(()) }
     }
 }
 
@@ -90,13 +101,19 @@ impl Coverability {
         }
     }
 
+    /// Takes that the sum of a property has no bound.
+    fn take_unbounded(&mut self, property: &Option<String>) -> Result<(), String> {
+        let id = property.as_deref().map(|property| WhichQuestion::of(property).0);
+        id.and_then(|id| self.bounds.get_mut(id)).map_or(Ok(()), Shown::take_unbounded)
+    }
+
     /// Whether it is known of each property what it asks.
     fn are_known(&self, properties: &[Property]) -> bool {
         let mut answers = self.questions.answers().map(|answer| answer.map(|is_safe| !is_safe));
         let mut is_known = |property: &Property| {
             let own: Vec<Option<bool>> = answers.by_ref().take(property.claim.questions().len()).collect();
-            let is_bound = self.bounds.get(&property.id).is_some_and(Shown::is_bound);
-            is_bound || property.claim.value(&own).is_some()
+            let is_bounded = self.bounds.get(&property.id).is_some_and(Shown::is_known);
+            is_bounded || property.claim.value(&own).is_some()
         };
         properties.iter().fold(true, |all, property| is_known(property) && all)
     }
@@ -118,6 +135,7 @@ impl Asked for Coverability {
             Evidence::Coverable(subject, _) | Evidence::Reachable(subject, _) => {
                 self.take_answer(&subject.property, true)
             }
+            Evidence::Unbounded(subject, _) => self.take_unbounded(&subject.property),
             _ => Ok(()),
         }
     }

@@ -1,12 +1,15 @@
 //! Checks evidence on whether a marking that satisfies a condition can be reached.
 
 mod closed;
+mod inhibitors;
 mod linear;
 mod observed;
 mod observer;
 
 #[cfg(test)]
 mod tests;
+
+pub use inhibitors::without_inhibitors;
 
 use super::{check_places, check_problem, run};
 use crate::CheckFailure;
@@ -46,6 +49,30 @@ pub fn check_reaching_run(net: &Net, goal: &Formula, run: &NetRun) -> Result<(),
     reject!(Run, "the marking after the last step does not satisfy the condition")
 }
 
+/// Checks that a sum of tokens has no bound in `net`: `goal` says that it is at least so large, `run` can be fired, its last
+/// marking satisfies `goal`, and its last step can be repeated for ever, as no place has fewer tokens after it than before, and
+/// the sum is larger.
+pub fn check_unbounded(net: &Net, goal: &Formula, run: &NetRun) -> Result<(), CheckFailure> {
+    let Formula::AtLeast(bound) = goal else { reject!(Form, "the condition is no lower bound of a sum") };
+    check_reaching_run(net, goal, run)?;
+    let problem = problem(net, goal)?;
+    let Some((_, firings)) = run.firings.split_last() else { reject!(Run, "the run has no step to repeat") };
+    let before = NetRun { firings: firings.to_vec(), ..run.clone() };
+    let (before, after) = (run::last_marking(&problem, &before)?, run::last_marking(&problem, run)?);
+    if let Some(place) = before.iter().zip(&after).position(|(before, after)| after < before) {
+        reject!(Run, "the last step cannot be repeated for ever: place {place} has fewer tokens after it");
+    }
+    if weigh(bound, &after) <= weigh(bound, &before) {
+        reject!(Run, "the last step does not increase the sum");
+    }
+    Ok(())
+}
+
+/// A weighted sum of the tokens of a marking, by place.
+fn weigh(bound: &LinearBound, marking: &[BigUint]) -> BigInt {
+    bound.terms.iter().map(|(place, weight)| BigInt::from(marking[place.index()].clone()) * weight).sum()
+}
+
 /// The net as a problem without targets, once it and the condition are well formed.
 fn problem(net: &Net, goal: &Formula) -> Result<Problem, CheckFailure> {
     let problem = Problem { net: net.clone(), query: Query::default() };
@@ -78,12 +105,9 @@ fn check_bound(problem: &Problem, bound: &LinearBound) -> Result<(), CheckFailur
 
 /// Whether a marking, by place, satisfies a condition.
 fn holds(net: &Net, goal: &Formula, marking: &[BigUint]) -> bool {
-    let tokens = |place: &PlaceId| BigInt::from(marking[place.index()].clone());
     match goal {
         Formula::Constant(value) => *value,
-        Formula::AtLeast(bound) => {
-            bound.terms.iter().map(|(place, weight)| tokens(place) * weight).sum::<BigInt>() >= bound.bound
-        }
+        Formula::AtLeast(bound) => weigh(bound, marking) >= bound.bound,
         Formula::Deadlock => {
             let lacks =
                 |(place, count): &(PlaceId, palisade_model::net::Count)| marking[place.index()] < count.to_big();

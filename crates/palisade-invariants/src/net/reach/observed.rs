@@ -30,7 +30,8 @@ pub(super) fn check(problem: Problem, goal: &Formula, proof: &ObservedProof) -> 
     for (number, (sum, observer)) in sums.into_iter().zip(&proof.observers).enumerate() {
         let what = format!("observer {number}");
         let low = lowest(&problem, &arcs, &siphon, &sum.terms, observer, &what)?;
-        let place = observe(&mut extended, &problem.net, &sum, &low, &what)?;
+        let name = what.replace(' ', "");
+        let place = observe(&mut extended, &problem.net, &sum, &low, name, &what)?;
         places.insert(sum, (place, low));
     }
     let observed = Observed { net: &problem.net, places };
@@ -83,12 +84,13 @@ fn collect(net: &Net, formula: &Formula, sums: &mut Vec<LinearBound>) {
     }
 }
 
-/// Adds a place that always holds the sum less its least value.
-fn observe(
+/// Adds a place of this name that always holds the sum less its least value.
+pub(super) fn observe(
     extended: &mut Net,
     net: &Net,
     sum: &LinearBound,
     low: &BigInt,
+    name: String,
     what: &str,
 ) -> Result<PlaceId, CheckFailure> {
     let count = |number: &BigInt| Count::from(BigUint::try_from(number.clone()).unwrap_or_default());
@@ -102,7 +104,7 @@ fn observe(
     if initial.is_negative() {
         reject!(Initial, "{what}: the sum is below its least value initially");
     }
-    let place = extended.add_place(what.replace(' ', ""), OmegaCount::Finite(count(&initial)));
+    let place = extended.add_place(name, OmegaCount::Finite(count(&initial)));
     let weigh = |arcs: &Arcs| -> BigInt {
         let weight = |place: &PlaceId| sum.terms.iter().find(|(other, _)| other == place).map(|(_, weight)| weight);
         arcs.iter().filter_map(|(place, count)| Some(weight(place)? * BigInt::from(count.to_big()))).sum()

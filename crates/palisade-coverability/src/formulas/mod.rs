@@ -96,7 +96,7 @@ pub fn reach_all(net: &Net, goals: &[Formula], options: &Options, mut found: imp
         return;
     };
     let mut search = Search::new(net, goals, &machine, options, begin);
-    let reason = search.run(&mut { Share::FIRST }, &mut found);
+    let reason = search.run(&mut Share::first(goals.len()), &mut found);
     for number in (0..goals.len()).filter(|number| search.open[*number]) {
         found(number, ReachAnswer { statistics: search.statistics(), ..ReachAnswer::none(reason) });
     }
@@ -131,8 +131,19 @@ struct Share {
 }
 
 impl Share {
-    /// That of each method in the first round.
+    /// That of each method in the first round, where there are many conditions.
     const FIRST: Self = Self { time: Duration::from_millis(20), work: 400_000 };
+
+    /// That of each method in the first round about so many conditions: few do not wait for
+    /// methods that are of no use to them.
+    fn first(conditions: usize) -> Self {
+        const EACH: Share = Share { time: Duration::from_millis(2), work: 40_000 };
+        let conditions = u32::try_from(conditions).unwrap_or(u32::MAX);
+        Self {
+            time: EACH.time.saturating_mul(conditions).min(Self::FIRST.time),
+            work: EACH.work.saturating_mul(conditions.into()).min(Self::FIRST.work),
+        }
+    }
 
     /// A context with this share, which begins now.
     fn context(self, options: &Options) -> Context {
@@ -226,7 +237,7 @@ impl<'m> Search<'m> {
             Ok(false) if self.last_rounds == LAST_ROUNDS && !self.options.limits.are_set() => {
                 return Some(StopReason::Inconclusive);
             }
-            Ok(false) => self.last_rounds += 1,
+            Ok(false) => self.last_rounds += usize::from(share.work >= Share::FIRST.work),
         }
         *share = Share { time: share.time * 2, work: share.work * 2 };
         let most = self.options.work.filter(|most| self.statistics().work >= *most);

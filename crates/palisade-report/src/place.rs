@@ -35,6 +35,12 @@ pub fn brief(program: &Program, label: &Label) -> String {
     label.written().map_or_else(|| format!("({})", line_words(program, label, label.span)), str::to_owned)
 }
 
+/// A label where room is short: its name in the text, or its line without the calls around it.
+pub fn short_words(program: &Program, label: &Label) -> String {
+    let line = || format!("line {}", program.source.position(label.span.start).line);
+    label.written().map_or_else(line, str::to_owned)
+}
+
 /// A label for people: its name in the text, or its line.
 pub fn label_words(program: &Program, label: &Label) -> String {
     label.written().map_or_else(|| line_words(program, label, label.span), str::to_owned)

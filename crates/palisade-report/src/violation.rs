@@ -2,7 +2,7 @@
 
 use super::computation::{ComputationReport, Marks, address_text};
 use super::context::instance_line;
-use super::place::{brief, label_words, place};
+use super::place::{brief, place, short_words};
 use super::relations::edge_name;
 use palisade_engine::robustness::Violation;
 use palisade_model::program::{Label, Program};
@@ -84,5 +84,5 @@ pub fn node_text(program: &Program, violation: &Violation, id: NodeId) -> String
             format!("{kind} {} = {}", address_text(program, access.address), access.value)
         })
         .collect();
-    format!("{}: {}", label_words(program, label(program, violation, id)), accesses.join(", "))
+    format!("{}: {}", short_words(program, label(program, violation, id)), accesses.join(", "))
 }

@@ -14,7 +14,7 @@ const HEIGHT: usize = 36;
 /// Room for the names of the columns.
 const TOP: usize = 40;
 /// What a line of a box can hold.
-const CHARACTERS: usize = 27;
+const CHARACTERS: usize = 25;
 
 /// The graph, and below it what its edges mean.
 pub(super) fn cycle(found: &Cycle) -> String {

@@ -6,7 +6,7 @@ use crate::solver::Solver;
 use palisade::evidence::{PropertyEvidence, PropertyReason, Tokens};
 use palisade::program::{Action, Copies, Program, SourceText};
 use palisade::properties::{Proof, ProveOptions, Rung};
-use palisade::report::smtlib::property_scripts;
+use palisade::report::smtlib::{Script, property_scripts};
 use palisade::semantics::Model;
 use palisade::semantics::random::{self, Randomness, Shape};
 use palisade::syntax::{Format, read};
@@ -91,6 +91,12 @@ fn corrupted(
     Some((program, evidence))
 }
 
+/// Whether every proof has scripts. A set that is closed up to shifts of counters alone has none, and a damaged one is none without them.
+fn tells_all(scripts: &[Script], evidence: &PropertyEvidence) -> bool {
+    let is_told = |number: usize| scripts.iter().any(|it| it.obligation.starts_with(&format!("proof-{number}.")));
+    (1..=evidence.proofs.len()).all(is_told)
+}
+
 /// The solver proves all scripts of a proof exactly when the checker accepts it.
 #[needs::command("z3 --version", "cvc5 --version")]
 #[test]
@@ -107,7 +113,7 @@ fn an_outside_solver_agrees_with_the_checker() {
             let verdict = check_property(&program, None, &evidence);
             // The nets of attacks are the checker's, which may find none in a program that has changed.
             let proved = match property_scripts(&program, &evidence) {
-                Ok(scripts) if scripts.is_empty() => continue,
+                Ok(scripts) if !tells_all(&scripts, &evidence) => continue,
                 Ok(scripts) => solver.proves(&scripts),
                 Err(_) => Some(false),
             };

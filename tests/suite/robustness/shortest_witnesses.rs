@@ -86,10 +86,10 @@ fn a_filter_lock_of_three_threads() {
     }
 }
 
-/// Rows are numbered from 1 without a gap, an assertion shows its condition, and so does JSON, without prose to be read.
+/// With steps in registers, rows are numbered from 1 without a gap, an assertion shows its condition, and so does JSON, without prose to be read.
 #[test]
 fn rows_and_steps() {
-    let text = stdout(&palisade("check", &["--ask", "robustness"], &filter_lock(3)));
+    let text = stdout(&palisade("check", &["--ask", "robustness", "-v"], &filter_lock(3)));
     for (index, row) in rows(&text).into_iter().enumerate() {
         let number = row.split('│').next().map(str::trim);
         assert_eq!(number, Some((index + 1).to_string().as_str()), "{text}");

@@ -16,7 +16,7 @@ let only attributes children (e : Xml.t) =
   List.iter (fun (key, _) -> if not (List.mem key attributes || String.starts_with ~prefix:"xmlns" key) then
     Query.unread "the attribute `%s` of `<%s>` in PNML is not read" key e.name) e.attributes;
   List.iter (fun c -> if not (is_aside c || List.mem c.Xml.name children) then unread "the element" c) e.children;
-  if children <> [ ] && e.text <> "" then refuse "the net: text in `<%s>`" e.name
+  if children <> [] && e.text <> "" then Query.unread "text in `<%s>` in PNML is not read" e.name
 
 let id (e : Xml.t) = match Xml.attribute e "id" with Some id -> id | None -> refuse "the net: `<%s>` without `id`" e.name
 

@@ -5,7 +5,7 @@ use super::{About, Evident, Question};
 use crate::evidence::Evidence;
 use crate::hangs::{HangOptions, Hangs, Method, Stuck, Verdict, Waiter, hangs};
 use crate::limits::Limits;
-use crate::program::{Action, Expression, Instruction, LabelId, Patience, Program, Thread};
+use crate::program::{Action, Instruction, Patience, Program, Thread};
 use crate::report::account::{Account, Answer, Mark, Proof, Rule, Run, Shown};
 use crate::report::computation::{ComputationReport, Marks, address_text};
 use crate::report::context::instance_words;
@@ -14,7 +14,6 @@ use crate::report::place::place;
 use crate::report::subject::program_words;
 use crate::robustness::Fault;
 use crate::semantics::graphs::Axioms;
-use std::collections::BTreeSet;
 
 /// The question, for programs of threads.
 pub struct WaitsForEver<'p> {
@@ -56,7 +55,7 @@ impl WaitsForEver<'_> {
     /// values, or goes round a loop that it may leave and that changes nothing; of machine code, it
     /// sleeps. Where the answer takes long it is left out.
     pub fn is_implied(program: &Program) -> bool {
-        let spins = || program.says_waits() || program.threads.iter().any(spins);
+        let spins = || program.says_waits() || program.threads.iter().any(Thread::may_spin);
         let waits = if program.source.is_listing { program.has_sleepers() } else { spins() };
         Self::may_be_asked(program) && waits && !Self::is_meant(program)
     }
@@ -137,37 +136,6 @@ impl WaitsForEver<'_> {
             related: Vec::new(),
         });
     }
-}
-
-/// Whether a thread may go round, reading memory and changing nothing, until it finds something.
-fn spins(thread: &Thread) -> bool {
-    let reads = |own: &Instruction| {
-        matches!(
-            own.action,
-            Action::Load { .. } | Action::Cas { .. } | Action::Rmw { new: Expression::Constant(_), .. }
-        )
-    };
-    let is_still = |own: &&Instruction| match &own.action {
-        Action::Rmw { .. } => reads(own),
-        action => !matches!(action, Action::Store { .. } | Action::Fail | Action::Unlock | Action::Post { .. }),
-    };
-    let reached = |start: LabelId, still: bool| {
-        let (mut reached, mut open) = (BTreeSet::new(), vec![start]);
-        while let Some(label) = open.pop() {
-            let next = thread.instructions.iter().filter(|own| own.source == label && (!still || is_still(own)));
-            open.extend(next.map(|own| own.target).filter(|target| reached.insert(*target)));
-        }
-        reached
-    };
-    let round = |first: &Instruction| {
-        let round: BTreeSet<LabelId> = reached(first.target, true);
-        let is_on = |label: &LabelId| *label == first.source || reached(*label, true).contains(&first.source);
-        round.contains(&first.source) && {
-            let on: BTreeSet<LabelId> = round.into_iter().filter(is_on).collect();
-            thread.instructions.iter().any(|own| on.contains(&own.source) && !on.contains(&own.target))
-        }
-    };
-    thread.instructions.iter().filter(|own| reads(own)).any(round)
 }
 
 /// `1 other`, `2 others`.

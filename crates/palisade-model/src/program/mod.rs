@@ -30,6 +30,7 @@ mod role;
 mod saturation;
 mod sites;
 mod sleeping;
+mod spins;
 mod structural_warnings;
 mod tasks;
 mod thread;

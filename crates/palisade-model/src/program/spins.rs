@@ -1,0 +1,135 @@
+//! Loops that a thread may go round without changing anything.
+
+use super::expression::Expression;
+use super::ids::LabelId;
+use super::instruction::{Action, Instruction};
+use super::thread::Thread;
+
+impl Thread {
+    /// Whether a copy may go round a loop, reading memory and changing nothing, until it finds something and leaves the loop.
+    pub fn may_spin(&self) -> bool {
+        let component = self.still_components();
+        let stays = |own: &&Instruction| component[own.source.index()] == component[own.target.index()];
+        let mut is_left = vec![false; self.labels.len()];
+        for own in self.instructions.iter().filter(|own| !stays(own)) {
+            is_left[component[own.source.index()]] = true;
+        }
+        let mut going_round = self.instructions.iter().filter(|own| reads(own)).filter(stays);
+        going_round.any(|own| is_left[component[own.source.index()]])
+    }
+
+    /// For each label the number of its strongly connected component in the graph of instructions that change nothing.
+    fn still_components(&self) -> Vec<usize> {
+        let (forward, backward) = (self.instructions_by_label(), self.instructions_by_target());
+        let still = |own: &&Instruction| is_still(own);
+        let mut finished = Vec::with_capacity(self.labels.len());
+        let mut seen = vec![false; self.labels.len()];
+        for start in 0..self.labels.len() {
+            let mut open = Vec::new();
+            if !std::mem::replace(&mut seen[start], true) {
+                open.push((start, 0));
+            }
+            while let Some((label, next)) = open.pop() {
+                let Some(instruction) = forward[label].get(next) else {
+                    finished.push(label);
+                    continue;
+                };
+                open.push((label, next + 1));
+                let target = Some(self.instruction(*instruction)).filter(still).map(|own| own.target.index());
+                if let Some(target) = target.filter(|target| !std::mem::replace(&mut seen[*target], true)) {
+                    open.push((target, 0));
+                }
+            }
+        }
+        let mut component = vec![usize::MAX; self.labels.len()];
+        for root in finished.into_iter().rev() {
+            let mut open = vec![LabelId::from_index(root)];
+            while let Some(label) = open.pop() {
+                if component[label.index()] != usize::MAX {
+                    continue;
+                }
+                component[label.index()] = root;
+                let before = backward[label.index()].iter().map(|own| self.instruction(*own)).filter(still);
+                open.extend(before.map(|own| own.source));
+            }
+        }
+        component
+    }
+}
+
+/// Whether an instruction reads memory and leaves it as it is, or as others left it who did the same.
+fn reads(own: &Instruction) -> bool {
+    matches!(own.action, Action::Load { .. } | Action::Cas { .. } | Action::Rmw { new: Expression::Constant(_), .. })
+}
+
+/// Whether an instruction may change nothing that others see.
+fn is_still(own: &Instruction) -> bool {
+    match &own.action {
+        Action::Rmw { .. } => reads(own),
+        action => !matches!(action, Action::Store { .. } | Action::Fail | Action::Unlock | Action::Post { .. }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::{Copies, Label, Register, RegisterId, Role};
+    use crate::text::Span;
+    use std::collections::BTreeSet;
+
+    /// A thread of six labels with instructions drawn by a number.
+    fn drawn(mut seed: u64) -> Thread {
+        let mut below = |bound: usize| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            usize::try_from(seed >> 33).expect("31 bits") % bound
+        };
+        let instructions = (0..7).map(|_| {
+            let action = match below(4) {
+                0 => Action::Load { register: RegisterId::from_index(0), address: Expression::Constant(1) },
+                1 => Action::Store { address: Expression::Constant(1), value: Expression::Constant(1) },
+                _ => Action::Nop,
+            };
+            let (source, target) = (LabelId::from_index(below(6)), LabelId::from_index(below(6)));
+            Instruction::new(source, target, action, Span::default())
+        });
+        let register = Register { name: "r".to_owned(), initial: 0, is_initialised: false, span: Span::default() };
+        Thread {
+            role: Role::Thread,
+            name: "t".to_owned(),
+            span: Span::default(),
+            copies: Copies::Exactly(1),
+            is_daemon: false,
+            registers: vec![register],
+            labels: (0..6).map(|label| Label::new(format!("l{label}"), Span::default())).collect(),
+            initial: LabelId::from_index(0),
+            instructions: instructions.collect(),
+        }
+    }
+
+    /// The labels that still instructions lead to.
+    fn reached(thread: &Thread, start: LabelId) -> BTreeSet<LabelId> {
+        let (mut reached, mut open) = (BTreeSet::from([start]), vec![start]);
+        while let Some(label) = open.pop() {
+            let next = thread.instructions.iter().filter(|own| own.source == label && is_still(own));
+            open.extend(next.map(|own| own.target).filter(|target| reached.insert(*target)));
+        }
+        reached
+    }
+
+    #[test]
+    fn components_find_what_paths_find() {
+        let mut spinning = 0;
+        for seed in 0..4_000 {
+            let thread = drawn(seed);
+            let by_paths = thread.instructions.iter().filter(|own| reads(own)).any(|own| {
+                let round = reached(&thread, own.target);
+                let on = |label: &LabelId| round.contains(label) && reached(&thread, *label).contains(&own.source);
+                let is_left = || thread.instructions.iter().any(|other| on(&other.source) && !on(&other.target));
+                round.contains(&own.source) && is_left()
+            });
+            assert_eq!(thread.may_spin(), by_paths, "{thread:?}");
+            spinning += u32::from(by_paths);
+        }
+        assert!((200..3_800).contains(&spinning), "{spinning}");
+    }
+}

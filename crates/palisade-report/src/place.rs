@@ -47,7 +47,7 @@ pub fn label_words(program: &Program, label: &Label) -> String {
 }
 
 /// The line on which an instruction stands, as it is written, behind its number and the lines of calls; nothing where the text has no
-/// lines that people know. Of litmus tests, whose lines hold one instruction of each thread, the instruction alone.
+/// lines that people know. Of litmus tests, whose lines hold one instruction of each thread, and of long lines the statement alone.
 pub fn source_line(program: &Program, thread: &Thread, instruction: InstructionId) -> Option<String> {
     let source = &program.source;
     if source.is_listing || source.text.is_empty() {
@@ -56,8 +56,12 @@ pub fn source_line(program: &Program, thread: &Thread, instruction: InstructionI
     let own = thread.instruction(instruction);
     let number = source.position(own.span.start).line;
     let line = source.text.lines().nth(number - 1).unwrap_or("").trim();
-    let own_text = one_line(source.slice(own.span));
-    let text = if source.is_litmus && !own_text.is_empty() { own_text } else { one_line(line) };
+    let text = match source.is_litmus {
+        true => source.slice(own.span),
+        false if line.chars().count() > LONGEST => statement(&source.text, own.span),
+        false => line,
+    };
+    let text = if text.is_empty() { one_line(line) } else { one_line(text) };
     let calls = thread.label(own.source).calls().iter().rev().map(|line| format!(" (called on line {line})"));
     Some(format!("{number}: {}{}", cut(&text), calls.collect::<String>()))
 }
@@ -86,6 +90,14 @@ pub fn stated(program: &Program, thread: ThreadId, instruction: InstructionId) -
         Some((word, written)) => (word, written.to_owned()),
         None => (words[0], expression_text(program, thread, condition)),
     })
+}
+
+/// The statement on one line that a span is a part of.
+fn statement(text: &str, span: Span) -> &str {
+    let ends = |letter: char| ";{}\n".contains(letter);
+    let start = text[..span.start].rfind(ends).map_or(0, |end| end + 1);
+    let behind = text[span.start..].find(ends).map_or(text.len(), |end| span.start + end);
+    text[start..behind].trim()
 }
 
 /// A text with single blanks in place of all white space.

@@ -90,3 +90,17 @@ fn the_page_folds_what_the_table_leaves_out() {
     let (shown, _) = page.split_once("id=\"document\"").expect("the page ends with its document");
     assert!(shown.contains("stands at critical") && !shown.contains("look1"), "{shown}");
 }
+
+/// A long line holds many statements: a step stands beside its own.
+#[test]
+fn long_lines_show_the_statement_alone() {
+    let thread = |name: &str, own: &str, other: &str| {
+        format!(
+            "thread {name} {{ {own} = 1; let seen = {other}; if (seen == 0) {{ done = 1; done = 0; }} {own} = 0; }}\n"
+        )
+    };
+    let program =
+        format!("program Long\naddress x, y, done\n{}{}", thread("left", "x", "y"), thread("right", "y", "x"));
+    let text = printed(&program, &["check"]);
+    assert!(text.contains("│ 3: x = 1") && text.contains("│ 4: let seen = x") && !text.contains('…'), "{text}");
+}

@@ -136,6 +136,8 @@ pub(in crate::cli) fn tell<T>(
             answered.extend(answer(arguments, *ask, first, asking, loaded, observer)?);
         }
     }
+    // Where robustness is not asked, as under SC.
+    answered.extend(looked_for_hangs);
     // Properties that take long wait for the other questions, so that no limit keeps these from
     // their answers. What is known of counters that grow may take long.
     let has_answer = |answered: &Answered<'_>| answered.asked().fault().is_none_or(|(fault, _)| fault.is_growth());

@@ -202,6 +202,51 @@ fn what_lists_all_copies_refuses_too_many() {
     }
 }
 
+#[test]
+fn pairs_of_very_many_copies_are_not_listed() {
+    let text = CHOOSING
+        .replace("thread many", "thread many [1099511627776]")
+        .replace("goto g;", "goto g;\n  g: ensure r = 0; goto h;");
+    let arguments = ["fences", "--ask", "properties", "--objective", "pairs", "--timeout", "20s", "c.pal"];
+    let output = run("c.pal", text.as_bytes(), &arguments);
+    let said = self::text(&output);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("copies are not listed"), "{said}");
+}
+
+#[test]
+fn names_are_as_long_as_they_like() {
+    // Columns of tables are as wide; a width in a format string has 16 bits.
+    let name = "n".repeat(70_000);
+    let program = format!(
+        "program p\ndomain 0..3\naddress x, {name}\nthread one [2] {{ x = 1; let r{name} = {name}; ensure r{name} <= 1; }}\n\
+         thread t{name} {{ {name} = 1; let seen = x; }}\n"
+    );
+    let net = format!(
+        "vars {name} q\nrules {name} >= 1 -> {name}' = {name} - 1, q' = q + 1;\ninit {name} = 1, q = 0\ntarget q >= 1\n"
+    );
+    let of_programs = [
+        "check -v",
+        "check --ask races",
+        "fences --diff",
+        "witness",
+        "witness --svg",
+        "simulate",
+        "convert --to native",
+    ];
+    let lines = of_programs.iter().map(|line| (*line, "n.pal", &program)).chain([("cover -v", "n.spec", &net)]);
+    for (line, file, text) in lines {
+        let arguments: Vec<&str> = line.split(' ').chain([file]).collect();
+        let output = run(file, text.as_bytes(), &arguments);
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            matches!(output.status.code(), Some(0 | 1)),
+            "{line}: {:?}",
+            complaint.chars().take(500).collect::<String>()
+        );
+    }
+}
+
 /// A thread of so many labels, each with one of these instructions in turn.
 fn long(labels: usize, instructions: &[&str]) -> String {
     let mut text = String::from("program long\naddress x, y\nthread t regs r init l0 begin\n");

@@ -103,6 +103,9 @@ fn who_spins_for_ever_is_found_without_being_asked() {
         "address x, y thread a { while (y == 0) { pause; } x = 1; } thread b { while (x == 0) { pause; } y = 1; }";
     let (status, report) = said_of(both, "check p.pal");
     assert!(status == 1 && report.contains("p.pal: stuck, robust\n"), "{report}");
+    // Under SC nothing is asked about robustness.
+    let (status, report) = said_of(both, "check p.pal --model sc");
+    assert!(status == 1 && report.contains("p.pal: stuck\n"), "{report}");
     let (status, report) =
         said_of(&both.replace("} x = 1;", "}").replace("thread a {", "thread a { x = 1;"), "check p.pal");
     assert!(status == 0 && !report.contains("stuck"), "{report}");

@@ -70,9 +70,14 @@ impl<Q: PartialEq> Questions<Q> {
         }
     }
 
+    /// Whether a question is one of these.
+    fn has(&self, question: &Q) -> bool {
+        self.0.iter().any(|(own, _)| own == question)
+    }
+
     /// One more question, if it is none of these.
     fn add(&mut self, question: Q) {
-        if self.0.iter().all(|(own, _)| *own != question) {
+        if !self.has(&question) {
             self.0.push((question, None));
         }
     }

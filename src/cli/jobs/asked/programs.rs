@@ -95,7 +95,9 @@ impl Verdicts {
         let is_robustness = |question: &Question| {
             matches!(question, Question::Robustness(_) | Question::Language(_) | Question::Concurrency)
         };
-        let words = if asked.iter().all(|question| *question == Question::RaceFree) {
+        let words = if asked.is_empty() {
+            ("holds", "violated")
+        } else if asked.iter().all(|question| *question == Question::RaceFree) {
             ("race-free", "triangular-race")
         } else if asked.iter().all(|question| matches!(question, Question::Free(_))) {
             ("free", "stuck")
@@ -115,6 +117,15 @@ impl Verdicts {
             queue: arguments.queue,
             words,
         })
+    }
+
+    /// The question whether nobody hangs under a model, if the job asks it or looks for it.
+    fn freedom(&self, model: Model) -> Result<Question, String> {
+        let question = Question::Free(model);
+        if self.hangs_under == Some(model) || self.questions.has(&question) {
+            return Ok(question);
+        }
+        Err("it says who hangs under another model than the job's".to_owned())
     }
 
     /// Answers a question about a property.
@@ -167,9 +178,9 @@ impl Asked for Verdicts {
             Evidence::NotConcurrencyRobust(..) => (Question::Concurrency, false),
             Evidence::RaceFree(..) => (Question::RaceFree, true),
             Evidence::Race(..) => (Question::RaceFree, false),
-            Evidence::Free(_, certificate) => (Question::Free(certificate.model), true),
+            Evidence::Free(_, certificate) => (self.freedom(certificate.model)?, true),
             Evidence::Stuck(_, witness) => {
-                let question = Question::Free(witness.model);
+                let question = self.freedom(witness.model)?;
                 if self.hangs_under == Some(witness.model) {
                     self.questions.add(question);
                     self.words = ("holds", "violated");

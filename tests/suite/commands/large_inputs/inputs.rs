@@ -28,11 +28,23 @@ fn around(heading: &str, copies: &str, between: &str, behind: &str) -> String {
     )
 }
 
+/// The same with orderings, for C11.
+fn ordered(heading: &str, copies: &str, between: &str) -> String {
+    format!(
+        "program Large\n{heading}\naddress x, y\nthread one {copies} {{\n  store(x, 1, relaxed);\n{between}\n  let seen = load(y, acquire);\n}}\nthread two {{\n  store(y, 1, release);\n  let seen = load(x, relaxed);\n}}\n"
+    )
+}
+
+/// A size that is known to fit.
+fn small(size: u64) -> usize {
+    usize::try_from(size).expect("it is small")
+}
+
 fn program(randomness: &mut Randomness) -> Input {
     let copies = ["", "[2]", "[*]"][randomness.below(3)];
     let wraps = ["", " wrap"][randomness.below(2)];
     let ensure = "  ensure seen <= 1;";
-    let (what, text) = match randomness.below(14) {
+    let (what, text) = match randomness.below(20) {
         0 => {
             let values = size(randomness, 62);
             let body = format!("  let r = 0;\n  while (r < {}) {{ r++; }}", values - 1);
@@ -69,12 +81,12 @@ fn program(randomness: &mut Randomness) -> Input {
             (format!("{labels} stores and loads"), around("domain 0..3", copies, &body, ensure))
         }
         6 => {
-            let depth = usize::try_from(size(randomness, 12)).expect("it is small");
+            let depth = small(size(randomness, 12));
             let body = format!("{} x = 0; {}", "if (x == 1) {".repeat(depth), "}".repeat(depth));
             (format!("{depth} conditions within each other"), around("domain 0..3", copies, &body, ensure))
         }
         7 => {
-            let depth = usize::try_from(size(randomness, 12)).expect("it is small");
+            let depth = small(size(randomness, 12));
             let body = format!("  x = {}1{};", "(0 + ".repeat(depth), ")".repeat(depth));
             (format!("{depth} parentheses within each other"), around("domain 0..3", copies, &body, ensure))
         }
@@ -85,7 +97,7 @@ fn program(randomness: &mut Randomness) -> Input {
             (format!("{properties} properties"), around("domain 0..7", copies, "", &body))
         }
         9 => {
-            let length = usize::try_from(size(randomness, 20)).expect("it is small");
+            let length = small(size(randomness, 20));
             let name = "n".repeat(length);
             let body = format!("  let {name} = 1;\n  x = {name};");
             (format!("a name of {length} letters"), around("domain 0..3", copies, &body, ensure))
@@ -117,6 +129,45 @@ fn program(randomness: &mut Randomness) -> Input {
             let body = format!("  let r = 0;\n  while (r < {rounds}) {{ x = r; r++; }}");
             (format!("a loop of {rounds} stores"), around("", copies, &body, ensure))
         }
+        13 => {
+            let waits = size(randomness, 11);
+            let body: String = (0..waits).map(|number| format!("  await (x == {});\n", number % 2)).collect();
+            (format!("{waits} waits"), around("domain 0..3", copies, &body, ensure))
+        }
+        14 => {
+            let sections = size(randomness, 10);
+            let body: String = "  lock(m);\n  x = 1;\n  unlock(m);\n".repeat(small(sections));
+            (format!("{sections} sections under a lock"), around("domain 0..3\naddress m", copies, &body, ensure))
+        }
+        15 => {
+            let sleepers = size(randomness, 40);
+            let text = format!(
+                "program Large\ndomain 0..3\naddress x\nthread sleeper [{sleepers}] {{ while (x == 0) {{ wait(x, 0); }} }}\nthread waker {{ x = 1; wake(x, 1); }}\n"
+            );
+            (format!("{sleepers} sleepers"), text)
+        }
+        16 => {
+            let (labels, words) = (size(randomness, 10), ["relaxed", "release", "seq_cst"]);
+            let body: String = (0..labels)
+                .map(|number| {
+                    let word = words[randomness.below(3)];
+                    format!("  store(x, {}, {word});\n  let l{number} = load(y, relaxed);\n", number % 2)
+                })
+                .collect();
+            (format!("{labels} ordered stores and loads"), ordered("domain 0..3", copies, &body))
+        }
+        17 => {
+            let values = size(randomness, 62);
+            let body = "  let r = fetch_add(x, 1, relaxed);\n  store(y, r, release);";
+            (format!("ordered sums among {values}"), ordered(&format!("domain 0..{values} wrap"), copies, body))
+        }
+        18 => {
+            let (slots, values) = (size(randomness, 12), size(randomness, 3));
+            let text = format!(
+                "program Large\naddress head, tail, slot[{slots}]\nthread put {copies} {{ while (true) {{ let h = head; let t = tail; if (t - h < {slots}) {{ if (cas(tail, t, t + 1) == t) {{ slot[t % {slots}] = {values}; }} }} }} }}\nthread get {{ while (true) {{ let h = head; let t = tail; if (h < t) {{ let seen = slot[h % {slots}]; head = h + 1; }} }} }}\n"
+            );
+            (format!("a ring of {slots}"), text)
+        }
         _ => {
             let (tasks, values) = (size(randomness, 6), size(randomness, 40));
             let own = |number: u64| {
@@ -143,7 +194,7 @@ fn net(randomness: &mut Randomness) -> Input {
     };
     let (what, text) = match randomness.below(7) {
         0 => {
-            let digits = usize::try_from(size(randomness, 13)).expect("it is small");
+            let digits = small(size(randomness, 13));
             let tokens = "9".repeat(digits);
             let rules = " a >= 1 -> b' = b + 2;\n b >= 3 -> b' = b - 3, a' = a + 1;\n";
             (format!("a target of {digits} digits"), spec("a b", rules, "a = 1, b = 0", &format!("b >= {tokens}")))
@@ -192,7 +243,7 @@ fn net(randomness: &mut Randomness) -> Input {
             )
         }
         4 => {
-            let length = usize::try_from(size(randomness, 20)).expect("it is small");
+            let length = small(size(randomness, 20));
             let name = "p".repeat(length);
             let rules = format!(" {name} >= 1 -> {name}' = {name} - 1, q' = q + 1;\n");
             (

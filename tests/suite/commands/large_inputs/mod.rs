@@ -28,7 +28,7 @@ const MORE_MEMORY: u64 = 300 << 20;
 const BUSY: u32 = 60;
 
 /// What to ask of programs.
-const OF_PROGRAMS: [&str; 58] = [
+const OF_PROGRAMS: [&str; 70] = [
     "check",
     "check -v",
     "check --all",
@@ -42,6 +42,12 @@ const OF_PROGRAMS: [&str; 58] = [
     "check --model pso --certificate out",
     "check --ask races",
     "check --ask races --certificate out",
+    "check --ask hangs",
+    "check --ask hangs --certificate out",
+    "check --ask hangs --model sc",
+    "check --model c11",
+    "check --model c11 --certificate out",
+    "check --model ra --certificate out",
     "check --attacks 1-3",
     "check --values 100000",
     "check --threads all=*",
@@ -70,10 +76,16 @@ const OF_PROGRAMS: [&str; 58] = [
     "fences --cost depth",
     "fences --certificate out",
     "fences --ask races",
+    "fences --ask hangs",
+    "fences --model c11",
+    "fences --model ra",
     "fences --ask properties",
     "fences --ask properties --model pso",
     "fences --ask properties --objective pairs",
     "fences --ask properties --no-slice --certificate out",
+    "orderings",
+    "orderings --threads all=*",
+    "orderings --certificate out",
     "witness",
     "witness --litmus",
     "witness --dot",
@@ -90,7 +102,7 @@ const OF_PROGRAMS: [&str; 58] = [
 ];
 
 /// What to ask of nets.
-const OF_NETS: [&str; 18] = [
+const OF_NETS: [&str; 22] = [
     "cover",
     "cover -v",
     "cover --verify",
@@ -109,6 +121,10 @@ const OF_NETS: [&str; 18] = [
     "cover --write out.pnml",
     "cover --write out.lola",
     "cover --all",
+    "cover --ask deadlock",
+    "cover --ask one-safe",
+    "cover --ask quasi-live",
+    "cover --ask upper-bounds --certificate out.json",
 ];
 
 /// What a run took.

@@ -12,7 +12,7 @@ let crc_table = Array.init 256 (fun n ->
 let crc32 bytes from until =
   let c = ref 0xffffffff in
   for i = from to until - 1 do
-    c := crc_table.((!c lxor Char.code (Bytes.get bytes i)) land 255) lxor (!c lsr 8)
+    c := Array.unsafe_get crc_table ((!c lxor Char.code (Bytes.unsafe_get bytes i)) land 255) lxor (!c lsr 8)
   done;
   !c lxor 0xffffffff
 

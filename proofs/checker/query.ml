@@ -9,12 +9,19 @@ let unread format = Printf.ksprintf (fun what -> raise (Unread what)) format
 (* Words of a text: what separates them, and which signs stand alone; comments as pairs of opening and closing texts. *)
 let words ~signs ~comments text =
   let n = String.length text and i = ref 0 and out = ref [] in
-  let at s = let l = String.length s in !i + l <= n && String.sub text !i l = s in
+  (* For each byte, whether a sign or a comment begins with it. *)
+  let begins = Bytes.make 256 '\000' in
+  let mark word = Bytes.set begins (Char.code word.[0]) '\001' in
+  List.iter mark signs;
+  List.iter (fun (opening, _) -> mark opening) comments;
+  let at word = stands word text !i in
+  let is_special () = Bytes.unsafe_get begins (Char.code (String.unsafe_get text !i)) <> '\000' in
   let blank c = c = ' ' || c = '\t' || c = '\n' || c = '\r' in
-  let sign () = List.find_opt at signs in
+  let sign () = if is_special () then List.find_opt at signs else None in
+  let comment () = if is_special () then List.find_opt (fun (opening, _) -> at opening) comments else None in
   let rec skip closing = if !i < n && not (at closing) then (incr i; skip closing) in
   while !i < n do
-    match List.find_opt (fun (opening, _) -> at opening) comments with
+    match comment () with
     | Some (_, closing) ->
       skip closing;
       if !i < n then i := !i + String.length closing
@@ -25,7 +32,7 @@ let words ~signs ~comments text =
         | Some s -> out := s :: !out; i := !i + String.length s
         | None ->
           let from = !i in
-          while !i < n && not (blank text.[!i]) && sign () = None && not (List.exists (fun (opening, _) -> at opening) comments) do incr i done;
+          while !i < n && not (blank text.[!i]) && not (is_special () && (sign () <> None || comment () <> None)) do incr i done;
           out := String.sub text from (!i - from) :: !out
   done;
   List.rev !out

@@ -21,7 +21,7 @@ let parse text =
   let length = String.length text and at = ref 0 in
   let wrong what = refuse "the XML: %s at byte %d" what !at in
   let peek () = if !at < length then String.unsafe_get text !at else '\000' in
-  let is s = let n = String.length s in !at + n <= length && String.sub text !at n = s in
+  let is word = stands word text !at in
   let rec past s = if is s then at := !at + String.length s else if !at >= length then wrong "no end" else (incr at; past s) in
   let rec space () = if is_blank (peek ()) then (incr at; space ()) in
   let name () =
@@ -83,8 +83,23 @@ let parse text =
     | outer :: _ -> outer.inside <- element :: outer.inside
     | [] -> if !document <> None then wrong "a second root"; document := Some element in
   if is "<?xml" then past "?>";
+  (* Text, up to the next tag or entity. *)
+  let plain () = match !open_, peek () with
+    | e :: _, '&' -> entity e.words
+    | e :: _, _ ->
+      let from = !at in
+      let rec last i =
+        if i = length then i
+        else match String.unsafe_get text i with
+          | '<' | '&' -> i
+          | c when c < ' ' && not (is_blank c) -> at := i; wrong "a control character"
+          | _ -> last (i + 1) in
+      at := last from;
+      Buffer.add_substring e.words text from (!at - from)
+    | [], c -> if not (is_blank c) then wrong "text outside the root"; incr at in
   while !at < length do
-    if is "<!--" then begin
+    if peek () <> '<' then plain ()
+    else if is "<!--" then begin
       at := !at + 4; past "--";
       if peek () <> '>' then wrong "`--` in a comment";
       incr at end
@@ -98,7 +113,7 @@ let parse text =
       match !open_ with
       | e :: outer when e.tag = tag -> open_ := outer; close e
       | _ -> wrong "an end of another element" end
-    else if peek () = '<' then begin
+    else begin
       incr at;
       let tag = name () in
       if String.contains tag ':' then wrong "a prefix";
@@ -109,10 +124,6 @@ let parse text =
         incr at;
         close e end
       else (incr at; open_ := e :: !open_) end
-    else match !open_, peek () with
-      | e :: _, '&' -> entity e.words
-      | e :: _, c -> if c < ' ' && not (is_blank c) then wrong "a control character"; Buffer.add_char e.words c; incr at
-      | [], c -> if not (is_blank c) then wrong "text outside the root"; incr at
   done;
   match !document with Some e when !open_ = [] -> e | _ -> wrong "no end"
 

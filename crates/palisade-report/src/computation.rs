@@ -6,8 +6,11 @@ use super::wording::WIDEST;
 use palisade_engine::properties::Violation;
 use palisade_model::program::{Action, Instruction, Operation, Ordering, Program, Queue, Value};
 use palisade_semantics::graphs::{Axioms, access};
-use palisade_semantics::{CopyId, Effect, Event, Instance, Model, State, Step, StepKind, ThreadState};
+use palisade_semantics::{BufferedStore, CopyId, Effect, Event, Instance, Model, State, Step, StepKind, ThreadState};
 use std::fmt::Write;
+
+/// How many stores of a long buffer are shown at either end.
+const SHOWN_OF_BUFFERS: usize = 4;
 
 /// A computation of an instance, replayed.
 #[derive(Clone, Debug)]
@@ -194,18 +197,30 @@ impl<'a> ComputationReport<'a> {
     }
 
     fn buffer_text(&self, index: usize, position: usize) -> String {
-        let ThreadState { buffer, marks, .. } = &self.states[index + 1].threads()[position];
-        let mut entries = Vec::new();
-        for (before, (address, value)) in buffer.iter().enumerate().filter(|(_, entry)| !self.is_watched(entry.0)) {
-            if marks.positions().contains(&before) {
-                entries.push("sfence".to_owned());
-            }
-            entries.push(format!("{} = {value}", address_text(self.program, *address)));
+        self.buffer_entries(&self.states[index + 1], position).join(", ")
+    }
+
+    /// What a thread's buffer holds in a state, oldest first; of a long one both ends.
+    pub fn buffer_entries(&self, state: &State, position: usize) -> Vec<String> {
+        let ThreadState { buffer, marks, .. } = &state.threads()[position];
+        // Stores with their addresses, and store fences between them.
+        let mut entries: Vec<Option<BufferedStore>> = Vec::new();
+        for (before, entry) in buffer.iter().enumerate().filter(|(_, entry)| !self.is_watched(entry.0)) {
+            entries.extend(marks.positions().contains(&before).then_some(None));
+            entries.push(Some(*entry));
         }
-        if marks.positions().contains(&buffer.len()) {
-            entries.push("sfence".to_owned());
+        entries.extend(marks.positions().contains(&buffer.len()).then_some(None));
+        let text = |entry: &Option<BufferedStore>| match entry {
+            Some((address, value)) => format!("{} = {value}", address_text(self.program, *address)),
+            None => "sfence".to_owned(),
+        };
+        let left_out = entries.len().saturating_sub(2 * SHOWN_OF_BUFFERS);
+        if left_out < 2 {
+            return entries.iter().map(text).collect();
         }
-        entries.join(", ")
+        let (oldest, rest) = entries.split_at(SHOWN_OF_BUFFERS);
+        let newest = rest[left_out..].iter().map(text);
+        oldest.iter().map(text).chain([format!("… {left_out} more …")]).chain(newest).collect()
     }
 
     /// A step in its column: what it does, behind the name that the text has for its place.

@@ -3,9 +3,9 @@
 //! A load that reads its own thread's buffered store has a source edge like every other load. Edges inside one node
 //! are no edges.
 
-use super::trace::{AccessId, AccessKind, NodeId, Trace};
+use super::trace::{AccessKind, NodeId, Trace};
 use palisade_model::program::Value;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 /// A relation of happens-before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -45,31 +45,20 @@ pub struct Edge {
     pub address: Option<Value>,
 }
 
-/// How many edges of a transitive relation are kept.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Extent {
-    /// Those between neighbours: enough for reachability.
-    Neighbours,
-    /// All: shortest cycles take the fewest steps.
-    All,
-}
-
 /// Whether happens-before has a cycle.
 pub fn is_cyclic(trace: &Trace) -> bool {
-    let graph = Graph::new(trace, Extent::Neighbours);
+    let graph = Graph::new(trace);
     // Remove nodes without predecessors until none is left, or all that are left lie behind a cycle.
     let mut indegree = vec![0u32; graph.nodes.len()];
-    for edges in &graph.successors {
-        edges.iter().for_each(|(target, ..)| indegree[*target] += 1);
-    }
+    (0..indegree.len()).flat_map(|node| graph.neighbours(node)).for_each(|target| indegree[target] += 1);
     let mut free: Vec<usize> = (0..indegree.len()).filter(|node| indegree[*node] == 0).collect();
     let mut removed = 0;
     while let Some(node) = free.pop() {
         removed += 1;
-        for (target, ..) in &graph.successors[node] {
-            indegree[*target] -= 1;
-            if indegree[*target] == 0 {
-                free.push(*target);
+        for target in graph.neighbours(node) {
+            indegree[target] -= 1;
+            if indegree[target] == 0 {
+                free.push(target);
             }
         }
     }
@@ -82,134 +71,150 @@ pub fn shortest_cycle(trace: &Trace) -> Option<Vec<Edge>> {
     if !is_cyclic(trace) {
         return None;
     }
-    let graph = Graph::new(trace, Extent::All);
-    (0..graph.nodes.len()).filter_map(|start| graph.shortest_cycle_through(start)).min_by_key(Vec::len)
+    let graph = Graph::new(trace);
+    (0..graph.nodes.len()).filter_map(|start| graph.shortest_path(start, start)).min_by_key(Vec::len)
 }
 
-/// All edges of happens-before, transitive ones included, by their start.
-pub fn edges(trace: &Trace) -> Vec<Edge> {
-    let graph = Graph::new(trace, Extent::All);
-    (0..graph.nodes.len())
-        .flat_map(|from| graph.successors[from].iter().map(move |successor| (from, *successor)))
-        .map(|(from, successor)| graph.edge(from, successor))
-        .collect()
+/// A shortest path along happens-before from one node to another, if there is one; of the same node,
+/// a cycle through it. Takes time linear in the trace.
+pub fn shortest_path(trace: &Trace, from: NodeId, to: NodeId) -> Option<Vec<Edge>> {
+    let graph = Graph::new(trace);
+    graph.shortest_path(graph.number(from), graph.number(to))
 }
 
-/// An outgoing edge: the target's number, the relation and its address.
-type Successor = (usize, Relation, Option<Value>);
+/// Outgoing edges of a node by one relation.
+#[derive(Clone, Copy)]
+enum Successors {
+    /// One edge.
+    One(usize),
+    /// Edges to all nodes of a line from this place on.
+    Line(usize, usize),
+}
 
 /// The nodes of a trace, numbered by position and program order, with their outgoing edges.
+///
+/// Program order, store order and conflict are transitive along lines: a thread, or the stores to an address. A
+/// trace of n nodes has up to n² edges, and lines of n nodes in all.
 struct Graph {
+    /// The number of each thread's first node.
+    first: Vec<usize>,
     nodes: Vec<NodeId>,
-    successors: Vec<Vec<Successor>>,
+    /// The nodes of each thread, then the stores to each address.
+    lines: Vec<Vec<usize>>,
+    successors: Vec<Vec<(Successors, Relation, Option<Value>)>>,
 }
 
 impl Graph {
-    fn new(trace: &Trace, extent: Extent) -> Self {
-        let mut first = Vec::with_capacity(trace.threads().len());
-        let mut nodes = Vec::new();
+    fn new(trace: &Trace) -> Self {
+        let (mut first, mut nodes, mut lines) = (Vec::with_capacity(trace.threads().len()), Vec::new(), Vec::new());
         for (position, thread) in trace.threads().iter().enumerate() {
             first.push(nodes.len());
+            lines.push((nodes.len()..nodes.len() + thread.len()).collect());
             nodes.extend((0..thread.len()).map(|index| NodeId { position, index }));
         }
-        let number = |node: NodeId| first[node.position] + node.index;
-        let mut graph = Self { successors: vec![Vec::new(); nodes.len()], nodes };
-        for (position, thread) in trace.threads().iter().enumerate() {
-            for index in 0..thread.len() {
-                let from = number(NodeId { position, index });
-                let end = if extent == Extent::All { thread.len() } else { thread.len().min(index + 2) };
-                for later in index + 1..end {
-                    graph.successors[from].push((from + (later - index), Relation::ProgramOrder, None));
-                }
-            }
+        let mut graph = Self { first, successors: vec![Vec::new(); nodes.len()], nodes, lines };
+        for (from, node) in graph.nodes.iter().enumerate() {
+            let behind = Successors::Line(node.position, node.index + 1);
+            graph.successors[from].push((behind, Relation::ProgramOrder, None));
         }
+        // The line of each address, and where in it a store has its place.
+        let (mut line_of, mut place_of) = (HashMap::new(), HashMap::new());
         for (address, stores) in trace.store_order() {
-            for (index, store) in stores.iter().enumerate() {
-                graph.add_later(number, *store, &stores[index + 1..], Relation::StoreOrder, *address, extent);
+            let line = graph.lines.len();
+            line_of.insert(*address, line);
+            graph.lines.push(stores.iter().map(|store| graph.number(store.node)).collect());
+            for (place, store) in stores.iter().enumerate() {
+                place_of.insert(*store, place);
+                let later = (Successors::Line(line, place + 1), Relation::StoreOrder, Some(*address));
+                let from = graph.number(store.node);
+                graph.successors[from].push(later);
             }
         }
         for (position, thread) in trace.threads().iter().enumerate() {
             for (index, node) in thread.iter().enumerate() {
-                for (access, loaded) in node.accesses.iter().enumerate() {
+                let load = graph.number(NodeId { position, index });
+                for loaded in &node.accesses {
                     let AccessKind::Load(source) = loaded.kind else {
                         continue;
                     };
-                    let load = AccessId { node: NodeId { position, index }, access };
-                    let stores = trace.stores(loaded.address);
-                    let overwriting = match source {
-                        None => stores,
-                        Some(source) => {
-                            graph.add(number(source.node), number(load.node), Relation::Source, loaded.address);
-                            // A source that is still buffered is the newest store of all so far.
-                            let place = stores.iter().position(|store| *store == source);
-                            place.map_or(&[][..], |place| &stores[place + 1..])
-                        }
-                    };
-                    graph.add_later(number, load, overwriting, Relation::Conflict, loaded.address, extent);
+                    if let Some(source) = source {
+                        let read = (Successors::One(load), Relation::Source, Some(loaded.address));
+                        let from = graph.number(source.node);
+                        graph.successors[from].push(read);
+                    }
+                    // A source that is still buffered is the newest store of all so far.
+                    let overwritten = source.map_or(Some(0), |source| place_of.get(&source).map(|place| place + 1));
+                    if let (Some(place), Some(line)) = (overwritten, line_of.get(&loaded.address)) {
+                        let later = (Successors::Line(*line, place), Relation::Conflict, Some(loaded.address));
+                        graph.successors[load].push(later);
+                    }
                 }
             }
         }
         graph
     }
 
-    /// Adds edges to the stores in `later`: to all, or to the first one.
-    fn add_later(
-        &mut self,
-        number: impl Fn(NodeId) -> usize,
-        from: AccessId,
-        later: &[AccessId],
-        relation: Relation,
-        address: Value,
-        extent: Extent,
-    ) {
-        let count = if extent == Extent::All { later.len() } else { later.len().min(1) };
-        for store in &later[..count] {
-            self.add(number(from.node), number(store.node), relation, address);
-        }
+    fn number(&self, node: NodeId) -> usize {
+        self.first[node.position] + node.index
     }
 
-    fn add(&mut self, from: usize, to: usize, relation: Relation, address: Value) {
-        if from != to {
-            self.successors[from].push((to, relation, Some(address)));
-        }
+    /// Targets of edges that are enough for reachability: of a line the first one.
+    fn neighbours(&self, from: usize) -> impl Iterator<Item = usize> {
+        let targets = self.successors[from].iter().filter_map(|(successors, ..)| match *successors {
+            Successors::One(target) => Some(target),
+            Successors::Line(line, place) => self.lines[line].get(place).copied(),
+        });
+        targets.filter(move |target| *target != from)
     }
 
-    fn edge(&self, from: usize, (to, relation, address): Successor) -> Edge {
-        Edge { from: self.nodes[from], to: self.nodes[to], relation, address }
-    }
-
-    /// A shortest cycle through a node, by breadth-first search.
-    fn shortest_cycle_through(&self, start: usize) -> Option<Vec<Edge>> {
+    /// A shortest path, by breadth-first search. Of each line, what is reached is a part at its end, so that each place
+    /// is looked at once.
+    fn shortest_path(&self, from: usize, to: usize) -> Option<Vec<Edge>> {
         let mut reached_by: Vec<Option<Edge>> = vec![None; self.nodes.len()];
-        let mut queue = VecDeque::from([start]);
+        let mut open: Vec<usize> = self.lines.iter().map(Vec::len).collect();
+        let mut queue = VecDeque::from([from]);
         while let Some(node) = queue.pop_front() {
-            for successor in &self.successors[node] {
-                let target = successor.0;
-                if reached_by[target].is_some() {
-                    continue;
+            for (successors, relation, address) in &self.successors[node] {
+                let targets = match *successors {
+                    Successors::One(ref target) => std::slice::from_ref(target),
+                    Successors::Line(line, place) => {
+                        let end = open[line];
+                        // Edges back to the start are none of its own, but may be others'.
+                        if node != from {
+                            open[line] = end.min(place);
+                        }
+                        self.lines[line].get(place..end).unwrap_or_default()
+                    }
+                };
+                for target in targets.iter().copied().filter(|target| *target != node) {
+                    if reached_by[target].is_some() {
+                        continue;
+                    }
+                    let (relation, address) = (*relation, *address);
+                    let edge = Edge { from: self.nodes[node], to: self.nodes[target], relation, address };
+                    reached_by[target] = Some(edge);
+                    if target == to {
+                        return Some(self.path_back(from, to, &reached_by));
+                    }
+                    queue.push_back(target);
                 }
-                reached_by[target] = Some(self.edge(node, *successor));
-                if target == start {
-                    return Some(self.path_back(start, &reached_by));
-                }
-                queue.push_back(target);
             }
         }
         None
     }
 
-    fn path_back(&self, start: usize, reached_by: &[Option<Edge>]) -> Vec<Edge> {
-        let mut cycle = Vec::new();
-        let mut node = start;
+    fn path_back(&self, from: usize, to: usize, reached_by: &[Option<Edge>]) -> Vec<Edge> {
+        let mut path = Vec::new();
+        let mut node = to;
         loop {
             let edge = reached_by[node].expect("the search reached every node on its way back");
-            cycle.push(edge);
-            node = self.nodes.binary_search(&edge.from).expect("the nodes are sorted");
-            if node == start {
+            path.push(edge);
+            node = self.number(edge.from);
+            if node == from {
                 break;
             }
         }
-        cycle.reverse();
-        cycle
+        path.reverse();
+        path
     }
 }

@@ -52,7 +52,7 @@ pub use final_states::{
     FinalStates, LOOP_CAPACITY, Search, Told, explore_final_states, final_states, search_final_states,
 };
 pub use growth::Growth;
-pub use happens_before::{Edge, Relation, edges, is_cyclic, shortest_cycle};
+pub use happens_before::{Edge, Relation, is_cyclic, shortest_cycle, shortest_path};
 pub use instance::{CopyId, Instance};
 pub use joint::is_reached;
 pub use machine::{Machine, Model, State, ThreadState};

@@ -5,8 +5,10 @@ use palisade::program::{Action, Instruction, Label, LabelId, Program, Span, Thre
 use palisade::semantics::oracle::{Answer, robust};
 use palisade::semantics::random::{self, Shape};
 use palisade::semantics::{
-    Bounds, Instance, LOOP_CAPACITY, Model, State, executions, final_states, is_cyclic, replay, shortest_cycle,
+    AccessId, AccessKind, Bounds, Instance, LOOP_CAPACITY, Model, NodeId, State, Trace, executions, final_states,
+    is_cyclic, replay, shortest_cycle, shortest_path,
 };
+use std::collections::{BTreeMap, BTreeSet};
 
 fn programs(seeds: std::ops::Range<u64>) -> impl Iterator<Item = (u64, Program, Instance)> {
     seeds.map(|seed| {
@@ -54,6 +56,69 @@ fn violations_replay_and_have_a_cycle() {
         }
     }
     assert!(violated > 200, "{violated} of 2000 random programs are not robust");
+}
+
+/// All edges of happens-before as [ESOP13, §3] defines them, transitive ones included.
+fn edges(trace: &Trace) -> BTreeSet<(NodeId, NodeId)> {
+    let mut edges = BTreeSet::new();
+    for (position, thread) in trace.threads().iter().enumerate() {
+        for (index, node) in thread.iter().enumerate() {
+            let own = NodeId { position, index };
+            edges.extend((index + 1..thread.len()).map(|later| (own, NodeId { position, index: later })));
+            for (access, accessed) in node.accesses.iter().enumerate() {
+                let stores = trace.stores(accessed.address);
+                let behind = |store: AccessId| {
+                    let place = stores.iter().position(|other| *other == store);
+                    place.map_or(&[][..], |place| &stores[place + 1..])
+                };
+                let later = match accessed.kind {
+                    AccessKind::Store => behind(AccessId { node: own, access }),
+                    AccessKind::Load(None) => stores,
+                    AccessKind::Load(Some(source)) => {
+                        edges.insert((source.node, own));
+                        behind(source)
+                    }
+                };
+                edges.extend(later.iter().map(|store| (own, store.node)));
+            }
+        }
+    }
+    edges.retain(|(from, to)| from != to);
+    edges
+}
+
+#[test]
+fn paths_of_happens_before_are_shortest() {
+    let mut compared = 0;
+    for (seed, program, instance) in programs(0..150) {
+        let bounds = Bounds::default();
+        let Answer::Violated { trace, .. } = robust(&program, &instance, &bounds).expect("it is loop-free") else {
+            continue;
+        };
+        let edges = edges(&trace);
+        let nodes: BTreeSet<NodeId> = edges.iter().flat_map(|(from, to)| [*from, *to]).collect();
+        for from in &nodes {
+            // How many edges lead to each node, by rounds over all of them.
+            let mut distances: BTreeMap<NodeId, usize> = BTreeMap::new();
+            for round in 1..=nodes.len() {
+                let known = |node: &NodeId| (round == 1 && node == from) || distances.contains_key(node);
+                let reached: Vec<NodeId> = edges.iter().filter(|(near, _)| known(near)).map(|(_, far)| *far).collect();
+                for node in reached {
+                    distances.entry(node).or_insert(round);
+                }
+            }
+            for to in &nodes {
+                let path = shortest_path(&trace, *from, *to);
+                assert_eq!(path.as_ref().map(Vec::len), distances.get(to).copied(), "seed {seed}: {from:?} to {to:?}");
+                let Some(path) = path else { continue };
+                assert_eq!((path[0].from, path[path.len() - 1].to), (*from, *to), "seed {seed}");
+                assert!(path.windows(2).all(|pair| pair[0].to == pair[1].from), "seed {seed}");
+                assert!(path.iter().all(|edge| edges.contains(&(edge.from, edge.to))), "seed {seed}");
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 500, "{compared} paths");
 }
 
 /// What completes under SC completes under TSO; a robust program has the same final states under both; with a fence

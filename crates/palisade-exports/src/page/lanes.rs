@@ -33,7 +33,9 @@ pub(super) fn lanes(computation: &ComputationReport<'_>) -> String {
     let acting = computation.acting_copies();
     let name = |copy| computation.instance.copy_name(computation.program, copy);
     let buffered: Vec<usize> = (0..computation.copies.len())
-        .filter(|position| computation.states.iter().any(|state| !buffer(computation, state, *position).is_empty()))
+        .filter(|position| {
+            computation.states.iter().any(|state| !computation.buffer_entries(state, *position).is_empty())
+        })
         .collect();
     let names: Vec<String> = buffered.iter().map(|position| name(computation.copies[*position])).collect();
     let mut head: String = acting.iter().map(|copy| format!("<th>{}</th>", escaped(name(*copy)))).collect();
@@ -52,7 +54,7 @@ pub(super) fn lanes(computation: &ComputationReport<'_>) -> String {
             .iter()
             .zip(&names)
             .map(|(position, name)| {
-                let entries = buffer(computation, &computation.states[index + 1], *position);
+                let entries = computation.buffer_entries(&computation.states[index + 1], *position);
                 let entries: String = entries.iter().map(|entry| format!("<b>{}</b> ", escaped(entry))).collect();
                 format!("<td class=\"buffer\" data-lane=\"buffer of {}\">{entries}</td>", escaped(name))
             })
@@ -128,12 +130,6 @@ fn line(computation: &ComputationReport<'_>, index: usize) -> Option<usize> {
     Some(computation.program.source.position(found.span.start).line)
 }
 
-/// The entries of a buffer, oldest first.
-fn buffer(computation: &ComputationReport<'_>, state: &State, position: usize) -> Vec<String> {
-    let entries = state.threads()[position].buffer.iter().filter(|entry| !computation.is_watched(entry.0));
-    entries.map(|(address, value)| format!("{} = {value}", address_text(computation.program, *address))).collect()
-}
-
 /// All states, the initial one first, as JSON.
 fn states(computation: &ComputationReport<'_>, buffered: &[usize]) -> String {
     let mut addresses: Vec<i64> = Vec::new();
@@ -158,7 +154,7 @@ fn states(computation: &ComputationReport<'_>, buffered: &[usize]) -> String {
             format!("{}: {what}{reaches}", computation.instance.copy_name(computation.program, copy))
         };
         Shown {
-            buffers: buffered.iter().map(|position| buffer(computation, state, *position)).collect(),
+            buffers: buffered.iter().map(|position| computation.buffer_entries(state, *position)).collect(),
             memory: addresses
                 .iter()
                 .map(|address| (address_text(computation.program, *address), state.memory(*address)))

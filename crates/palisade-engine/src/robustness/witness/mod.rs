@@ -28,9 +28,9 @@ use palisade_exploration::instrumented::system::Local;
 use palisade_model::program::{Action, Copies, InstructionId, LabelId, Liveness, Program, Thread, ThreadId, Value};
 use palisade_semantics::{
     AccessKind, CopyId, Edge, Effect, Event, Instance, Machine, Model, Node, NodeId, Relation, Replay, State, Step,
-    StepKind, Trace, edges, replay_on,
+    StepKind, Trace, replay_on, shortest_path,
 };
-use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashSet, VecDeque};
 
 /// A computation that shows a program not robust.
 #[derive(Clone, Debug)]
@@ -359,28 +359,8 @@ fn access_at(machine: &Machine<'_>, replay: &Replay, step: usize) -> NodeId {
 
 /// The cycle from st_A in program order to ld_A, and along happens-before back to st_A [ESOP13, Theorem 1], shortest from ld_A on.
 fn cycle_between(trace: &Trace, from: NodeId, to: NodeId) -> Vec<Edge> {
-    let mut outgoing: HashMap<NodeId, Vec<Edge>> = HashMap::new();
-    for edge in edges(trace) {
-        outgoing.entry(edge.from).or_default().push(edge);
-    }
-    let mut reached_by: HashMap<NodeId, Edge> = HashMap::new();
-    let mut open = VecDeque::from([to]);
-    while let Some(node) = open.pop_front() {
-        for edge in outgoing.get(&node).into_iter().flatten() {
-            if edge.to != to && !reached_by.contains_key(&edge.to) {
-                reached_by.insert(edge.to, *edge);
-                open.push_back(edge.to);
-            }
-        }
-    }
-    let mut path = Vec::new();
-    let mut node = from;
-    while node != to {
-        let edge = reached_by.get(&node).expect("a witness has a happens-before path from its load to its store (W3)");
-        path.push(*edge);
-        node = edge.from;
-    }
-    path.push(Edge { from, to, relation: Relation::ProgramOrder, address: None });
-    path.reverse();
-    path
+    let back = shortest_path(trace, to, from);
+    let mut cycle = vec![Edge { from, to, relation: Relation::ProgramOrder, address: None }];
+    cycle.extend(back.expect("a witness has a happens-before path from its load to its store (W3)"));
+    cycle
 }

@@ -74,7 +74,7 @@ let robust evidence_path program_path given =
     (if List.mem "any" given then Printf.sprintf ", for %s number of its threads" (if says = "robust" then "any" else "some") else "")
 
 let () =
-  Gc.set { (Gc.get ()) with minor_heap_size = 1 lsl 20; space_overhead = 400 };
+  Gc.set { (Gc.get ()) with minor_heap_size = 1 lsl 17; space_overhead = 400 };
   let guarded subject run =
     try run () with
     | Refuse.Refused reason -> Printf.printf "%s: rejected: %s\n" subject reason; exit 4

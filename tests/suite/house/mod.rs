@@ -7,4 +7,5 @@ mod guide;
 mod proofs;
 mod prose;
 mod proved_checker;
+mod proved_programs;
 pub(crate) mod readme;

@@ -17,7 +17,7 @@ static BUILT: LazyLock<PathBuf> = LazyLock::new(|| {
 });
 
 /// Runs the checker in a folder.
-fn proved(folder: &Path, arguments: &[&str]) -> Output {
+pub(super) fn proved(folder: &Path, arguments: &[&str]) -> Output {
     Command::new(BUILT.join("palisade-proved")).args(arguments).current_dir(folder).output().expect("it runs")
 }
 
@@ -28,7 +28,7 @@ fn assert_accepted(output: &Output, claim: &str) {
 }
 
 /// Has `palisade cover` write evidence.
-fn cover(folder: &Path, arguments: &[&str]) {
+pub(super) fn cover(folder: &Path, arguments: &[&str]) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_palisade"));
     let output = command.arg("cover").args(arguments).current_dir(folder).output().expect("it runs");
     assert!(matches!(output.status.code(), Some(0 | 1)), "{output:?}");

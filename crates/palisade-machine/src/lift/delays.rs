@@ -1,16 +1,50 @@
-//! Loops that only pass time, left out: a processor spins for a while between two attempts, and what it counts is dead behind the loop.
+//! Steps that only pass time, left out: a processor spins for a while between two attempts, and what it counts is dead behind the loop.
 //!
 //! Left out are strongly connected local steps that control leaves for one label, at which no register that they write is live. A thread
 //! does the same to memory whether it goes through such a loop or past it: what it loads and stores, and in which order, is the same, and
 //! so is every register that somebody reads later. Only a loop that goes on for ever would be missed, and a thread that does nothing for
 //! ever has no more behaviour than one that goes on.
+//!
+//! The same holds of a branch both of whose ways come to one label: whether a thread yields or spins. What it asks about, such as how
+//! often it has tried, then matters to nobody.
 
+use super::faint;
 use super::loops::drop_unreachable;
-use palisade_model::program::{Action, ByLabel, Instruction, LabelId, Liveness, Thread};
+use palisade_model::program::{Action, ByLabel, Expression, Instruction, LabelId, Liveness, Thread};
+use palisade_syntax::x86::fold::not;
 use std::collections::BTreeSet;
 
-/// Leaves out all loops that only pass time.
+/// More local steps than this are not looked at from a branch.
+const LONGEST: usize = 32;
+
+/// Leaves out all that only passes time, and what is computed for that alone.
 pub(crate) fn leave_out(thread: &mut Thread) {
+    leave_out_loops(thread);
+    while leave_out_branches(thread) {
+        faint::leave_out(thread);
+        leave_out_loops(thread);
+    }
+}
+
+/// Leaves out branches both of whose ways come to one label; whether there were some.
+fn leave_out_branches(thread: &mut Thread) -> bool {
+    let liveness = Liveness::of(thread);
+    let search = Search::new(thread);
+    let labels = (0..thread.labels.len()).map(LabelId::from_index);
+    let replaced: Vec<(BTreeSet<LabelId>, LabelId)> = labels
+        .filter_map(|label| Some((BTreeSet::from([label]), search.where_ways_meet(label, &liveness)?)))
+        .collect();
+    for (label, exit) in &replaced {
+        put(thread, label, *exit);
+    }
+    if !replaced.is_empty() {
+        drop_unreachable(thread);
+    }
+    !replaced.is_empty()
+}
+
+/// Leaves out all loops that only pass time.
+fn leave_out_loops(thread: &mut Thread) {
     let liveness = Liveness::of(thread);
     let search = Search::new(thread);
     let mut replaced: Vec<(BTreeSet<LabelId>, LabelId)> = Vec::new();
@@ -73,6 +107,41 @@ impl<'a> Search<'a> {
         forth.intersection(&back).copied().collect()
     }
 
+    /// Where both ways of a branch come to, if they do nothing else.
+    fn where_ways_meet(&self, branch: LabelId, liveness: &Liveness) -> Option<LabelId> {
+        if self.from(branch).count() != 2 || !self.goes_on(branch) {
+            return None;
+        }
+        let (mut near, mut open) = (vec![branch], 0);
+        while let Some(label) = near.get(open).copied().filter(|_| near.len() < LONGEST) {
+            if self.goes_on(label) {
+                self.from(label).for_each(|step| if !near.contains(&step.target) { near.push(step.target) });
+            }
+            open += 1;
+        }
+        near.iter().skip(1).copied().find(|exit| {
+            let passed = closed(branch, |label| {
+                let steps = self.from(label).filter(|_| self.goes_on(label));
+                steps.map(|step| step.target).filter(|target| target != exit).collect()
+            });
+            let passed = || passed.iter().copied().chain([branch]);
+            let is_dead = |step: &Instruction| step.action.written_register().is_none_or(|it| !liveness.is_live(*exit, it));
+            passed().all(|label| near.contains(&label) && self.goes_on(label) && self.from(label).all(is_dead))
+        })
+    }
+
+    /// Whether control goes on from a label, by local steps that have a value whatever registers hold.
+    fn goes_on(&self, label: LabelId) -> bool {
+        let mut divides = false;
+        self.from(label).flat_map(|step| step.action.expressions()).for_each(|own| divides |= own.divides());
+        !divides
+            && match self.from(label).map(|step| &step.action).collect::<Vec<_>>()[..] {
+                [Action::Assign { .. } | Action::Nop] | [Action::Nop, Action::Nop] => true,
+                [Action::Assume(one), Action::Assume(other)] => are_opposite(one, other),
+                _ => false,
+            }
+    }
+
     /// Where control goes behind a circle that only passes time.
     fn exit(&self, labels: &BTreeSet<LabelId>, liveness: &Liveness) -> Option<LabelId> {
         let steps = || labels.iter().flat_map(|label| self.from(*label));
@@ -81,6 +150,11 @@ impl<'a> Search<'a> {
         let is_dead = |step: &Instruction| step.action.written_register().is_none_or(|it| !liveness.is_live(exit, it));
         steps().all(is_dead).then_some(exit)
     }
+}
+
+/// Whether one of two conditions holds, and never both.
+fn are_opposite(one: &Expression, other: &Expression) -> bool {
+    *one == not(other.clone()) || *other == not(one.clone())
 }
 
 /// The labels that one or more steps lead to.
@@ -129,5 +203,13 @@ mod tests {
         assert!(!is_left_out("x = 1; let i = 0; while (i < 64) { i = i + 1; } y = i;"), "what it counts is stored");
         assert!(!is_left_out("x = 1; let i = 0; while (i < 64) { i = i + x; } y = 1;"), "memory is read");
         assert!(!is_left_out("x = 1; loop { }"), "there is no way out");
+        let pacing = "let i = 0; while (x == 0) { if (i < 6) { let j = 0; while (j < i) { j = j + 1; } } i = i + 1; }";
+        assert!(is_left_out(pacing));
+        let mut thread = thread(pacing);
+        leave_out(&mut thread);
+        let counts = |own: &Instruction| matches!(own.action, Action::Assign { value: Expression::Binary(..), .. });
+        assert!(!thread.instructions.iter().any(counts), "it only paces");
+        assert!(!is_left_out("let i = x; if (i < 6) { y = 1; } x = 2;"), "one way stores");
+        assert!(!is_left_out("let i = x; let j = 0; if (i < 6) { j = 1; } y = j;"), "the ways differ by a register");
     }
 }

@@ -286,8 +286,8 @@ fn written(
     } else {
         loops::fold(&mut thread)
     };
-    if knowledge.sleeps && !knowledge.is_by_language {
-        rounds::forget(&mut thread);
+    if !knowledge.is_by_language {
+        rounds::forget(&mut thread, &lives);
         faint::leave_out(&mut thread);
     }
     delays::leave_out(&mut thread);

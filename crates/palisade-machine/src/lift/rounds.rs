@@ -1,7 +1,7 @@
 //! Loops that try a bounded number of times, without their counters: a lock spins a hundred times
 //! before it sleeps.
 //!
-//! A round loads one value. It leaves the loop by what it has loaded, or else by how many rounds
+//! A round loads one value, on one of a few ways. It leaves the loop by what it has loaded, or else by how many rounds
 //! there were, and otherwise all that is live is as it was but for the counter. The loop that may
 //! give up in any round, behind its load, does what this one does:
 //!
@@ -26,8 +26,11 @@ const FEWEST: usize = 8;
 const MOST: usize = 100_000;
 
 /// Forgets the counters of all such loops.
-pub(crate) fn forget(thread: &mut Thread) {
-    while let Some(replaced) = find(thread) {
+///
+/// `lives` are the places that look whether a block is in use, by number. Such a look is part of the
+/// access behind it: a block that is freed between the two is one that is used after that.
+pub(crate) fn forget(thread: &mut Thread, lives: &BTreeSet<usize>) {
+    while let Some(replaced) = find(thread, lives) {
         for id in replaced {
             thread.instructions[id.index()].action = Action::Nop;
         }
@@ -35,11 +38,11 @@ pub(crate) fn forget(thread: &mut Thread) {
 }
 
 /// The instructions of a loop that are about its counter alone.
-fn find(thread: &Thread) -> Option<Vec<InstructionId>> {
+fn find(thread: &Thread, lives: &BTreeSet<usize>) -> Option<Vec<InstructionId>> {
     let (by_label, liveness) = (thread.instructions_by_label(), Liveness::of(thread));
     let guess = RegisterId::from_index(thread.registers.len());
     let search = Search { thread, by_label: &by_label, liveness: &liveness, guess };
-    thread.instruction_ids().find_map(|(id, _)| search.counter_of(id))
+    thread.instruction_ids().find_map(|(id, _)| search.counter_of(id, lives))
 }
 
 /// A way from a load round to it again.
@@ -50,55 +53,79 @@ struct Round {
     /// way asks.
     taken: Vec<InstructionId>,
     branches: Vec<(InstructionId, InstructionId, Expression)>,
+    /// How many values are loaded on it.
+    loads: usize,
+}
+
+impl Round {
+    /// What counts the rounds, and by what: all that is live and not as it was at a label.
+    fn counter(&self, home: LabelId, liveness: &Liveness) -> Option<(RegisterId, &Expression)> {
+        let changed = |register: RegisterId| {
+            let next = self.values.get(&register)?;
+            (*next != Expression::Register(register)).then_some((register, next))
+        };
+        let mut changed = liveness.at(home).filter_map(changed);
+        changed.next().filter(|_| changed.next().is_none())
+    }
 }
 
 impl Search<'_> {
-    fn counter_of(&self, id: InstructionId) -> Option<Vec<InstructionId>> {
+    fn counter_of(&self, id: InstructionId, lives: &BTreeSet<usize>) -> Option<Vec<InstructionId>> {
         let load = self.thread.instruction(id);
         let Action::Load { register, address } = &load.action else { return None };
         self.only(load.source)?;
         let mut rounds = Vec::new();
         let values = Values::from([(*register, Expression::Register(self.guess))]);
-        self.follow(load.target, load.source, Round { values, ..Round::default() }, &mut rounds)?;
-        let [round] = rounds.as_slice() else { return None };
-        let changed = |register: &RegisterId| {
-            round.values.get(register).is_some_and(|own| *own != Expression::Register(*register))
-        };
-        let changed: Vec<RegisterId> = self.liveness.at(load.source).filter(changed).collect();
-        let [counter] = *changed.as_slice() else { return None };
-        let next = &round.values[&counter];
+        let first = Round { values, loads: 1, ..Round::default() };
+        self.follow(load.target, load.source, lives, first, &mut rounds)?;
+        let (counter, next) = rounds.first()?.counter(load.source, self.liveness)?;
         if reads(address, counter) || !reads_only(next, counter) {
             return None;
         }
-        let (of_counter, others): (Vec<_>, Vec<_>) =
-            round.branches.iter().partition(|(_, _, condition)| reads(condition, counter));
         let is_dead = |(_, other, _): &(InstructionId, InstructionId, Expression)| {
             !self.liveness.is_live(self.thread.instruction(*other).target, counter)
         };
-        let only_counter = of_counter.iter().all(|(_, _, condition)| reads_only(condition, counter));
-        if of_counter.is_empty() || others.is_empty() || !only_counter || !round.branches.iter().all(is_dead) {
-            return None;
-        }
-        let conditions: Vec<&Expression> = of_counter.iter().map(|(_, _, condition)| condition).collect();
-        let is_long = |first: Value| {
-            let (mut value, mut count) = (first, 0);
-            while count < MOST && conditions.iter().all(|condition| evaluated(condition, counter, value) != Some(0)) {
-                let Some(next) = evaluated(next, counter, value) else { return false };
-                (value, count) = (next, count + 1);
+        let taken: Vec<InstructionId> = rounds.iter().flat_map(|round| round.taken.iter().copied()).collect();
+        let beginnings = self.beginnings(load.source, counter, &taken)?;
+        let mut forgotten = BTreeSet::new();
+        for round in &rounds {
+            let (of_counter, others): (Vec<_>, Vec<_>) =
+                round.branches.iter().partition(|(_, _, condition)| reads(condition, counter));
+            let only_counter = of_counter.iter().all(|(_, _, condition)| reads_only(condition, counter));
+            let is_same = round.counter(load.source, self.liveness) == Some((counter, next));
+            if of_counter.is_empty()
+                || others.is_empty()
+                || !only_counter
+                || !is_same
+                || !of_counter.iter().copied().all(is_dead)
+            {
+                return None;
             }
-            (FEWEST..MOST).contains(&count)
-        };
-        let beginnings = self.beginnings(load.source, counter, &round.taken)?;
-        if !beginnings.into_iter().all(is_long) {
+            let conditions: Vec<&Expression> = of_counter.iter().map(|(_, _, condition)| condition).collect();
+            if !beginnings.iter().all(|first| is_long(*first, next, counter, &conditions)) {
+                return None;
+            }
+            forgotten.extend(of_counter.iter().flat_map(|(one, other, _)| [*one, *other]));
+        }
+        let leaves = |(_, other, _): &&(InstructionId, InstructionId, Expression)| !taken.contains(other);
+        if !rounds.iter().flat_map(|round| &round.branches).filter(leaves).all(is_dead) {
             return None;
         }
         let counts = |id: &InstructionId| self.thread.instruction(*id).action.written_register() == Some(counter);
-        let assigned = round.taken.iter().copied().filter(counts);
-        Some(of_counter.iter().flat_map(|(one, other, _)| [*one, *other]).chain(assigned).collect())
+        forgotten.extend(taken.iter().copied().filter(counts));
+        Some(forgotten.into_iter().collect())
     }
 
-    /// Follows local steps and branches; all ways that come back. Nothing where they are many.
-    fn follow(&self, from: LabelId, home: LabelId, mut round: Round, found: &mut Vec<Round>) -> Option<()> {
+    /// Follows local steps, branches and looks at lives; all ways that come back. Nothing where they
+    /// are many.
+    fn follow(
+        &self,
+        from: LabelId,
+        home: LabelId,
+        lives: &BTreeSet<usize>,
+        mut round: Round,
+        found: &mut Vec<Round>,
+    ) -> Option<()> {
         const MOST_BRANCHES: usize = 6;
         let mut label = from;
         for _ in 0..LONGEST {
@@ -111,6 +138,11 @@ impl Search<'_> {
                     let own = self.thread.instruction(id);
                     match &own.action {
                         Action::Assign { register, value } => assign(&mut round.values, *register, value)?,
+                        Action::Load { register, .. } if lives.contains(&own.span.start) => {
+                            let found = RegisterId::from_index(self.guess.index() + round.loads);
+                            round.values.insert(*register, Expression::Register(found));
+                            round.loads += 1;
+                        }
                         Action::Nop => {}
                         // It leaves.
                         _ => return Some(()),
@@ -129,7 +161,7 @@ impl Search<'_> {
                         let asked = applied(condition, &round.values);
                         round.taken.push(own);
                         round.branches.push((own, other, asked));
-                        self.follow(*target, home, round, found)?;
+                        self.follow(*target, home, lives, round, found)?;
                     }
                     return Some(());
                 }
@@ -162,6 +194,16 @@ impl Search<'_> {
         }
         Some(found)
     }
+}
+
+/// Whether there are many rounds from a beginning, and not too many, before a condition fails.
+fn is_long(first: Value, next: &Expression, counter: RegisterId, conditions: &[&Expression]) -> bool {
+    let (mut value, mut count) = (first, 0);
+    while count < MOST && conditions.iter().all(|condition| evaluated(condition, counter, value) != Some(0)) {
+        let Some(next) = evaluated(next, counter, value) else { return false };
+        (value, count) = (next, count + 1);
+    }
+    (FEWEST..MOST).contains(&count)
 }
 
 /// Whether an expression reads a register.

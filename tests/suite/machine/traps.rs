@@ -115,14 +115,12 @@ fn trap_07_landing_pads_are_not_gone_to() {
     assert_eq!(verdict_of("traps", &["cleaning_up"], "\"*\"", true), Verdict::Robust);
 }
 
-/// What is counted between two attempts, without a look at memory, is nobody's value; what is counted while memory is looked at needs as many.
+/// What is counted between two attempts is nobody's value, whether memory is looked at meanwhile or not.
 #[test]
 fn trap_08_counters_of_spins_are_no_growing_values() {
-    assert_eq!(verdict_of("traps", &["backing_off"], "\"*\"", true), Verdict::Robust);
-    let program = read("traps", &["spinning"], "\"*\"", true).expect("is read");
-    assert!(checked::check(&program, &CheckOptions::default()).is_err_and(|fault| fault.is_growth()));
-    let options = CheckOptions { values: 300, ..CheckOptions::default() };
-    assert_eq!(checked::check(&program, &options).expect("no value grows").verdict, Verdict::Robust);
+    for role in ["backing_off", "spinning"] {
+        assert_eq!(verdict_of("traps", &[role], "\"*\"", true), Verdict::Robust);
+    }
 }
 
 #[test]

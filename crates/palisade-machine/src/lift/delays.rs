@@ -31,9 +31,8 @@ fn leave_out_branches(thread: &mut Thread) -> bool {
     let liveness = Liveness::of(thread);
     let search = Search::new(thread);
     let labels = (0..thread.labels.len()).map(LabelId::from_index);
-    let replaced: Vec<(BTreeSet<LabelId>, LabelId)> = labels
-        .filter_map(|label| Some((BTreeSet::from([label]), search.where_ways_meet(label, &liveness)?)))
-        .collect();
+    let replaced: Vec<(BTreeSet<LabelId>, LabelId)> =
+        labels.filter_map(|label| Some((BTreeSet::from([label]), search.where_ways_meet(label, &liveness)?))).collect();
     for (label, exit) in &replaced {
         put(thread, label, *exit);
     }
@@ -115,7 +114,11 @@ impl<'a> Search<'a> {
         let (mut near, mut open) = (vec![branch], 0);
         while let Some(label) = near.get(open).copied().filter(|_| near.len() < LONGEST) {
             if self.goes_on(label) {
-                self.from(label).for_each(|step| if !near.contains(&step.target) { near.push(step.target) });
+                self.from(label).for_each(|step| {
+                    if !near.contains(&step.target) {
+                        near.push(step.target)
+                    }
+                });
             }
             open += 1;
         }
@@ -125,7 +128,8 @@ impl<'a> Search<'a> {
                 steps.map(|step| step.target).filter(|target| target != exit).collect()
             });
             let passed = || passed.iter().copied().chain([branch]);
-            let is_dead = |step: &Instruction| step.action.written_register().is_none_or(|it| !liveness.is_live(*exit, it));
+            let is_dead =
+                |step: &Instruction| step.action.written_register().is_none_or(|it| !liveness.is_live(*exit, it));
             passed().all(|label| near.contains(&label) && self.goes_on(label) && self.from(label).all(is_dead))
         })
     }

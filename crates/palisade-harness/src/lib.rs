@@ -185,6 +185,13 @@ impl Harness {
         self.remark(&format!("heap {blocks}"))
     }
 
+    /// Lets copies, of roles that have a fixed number of them, access what lies on the stacks of
+    /// others: nodes of a queue of waiters, data that a scope lends out. `cargo test` runs the code
+    /// as it is.
+    pub fn share_stacks(self) -> Self {
+        self.remark("stacks")
+    }
+
     fn remark(mut self, line: &str) -> Self {
         self.remarks.push_str(line);
         self.remarks.push('\n');

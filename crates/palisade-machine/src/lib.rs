@@ -95,9 +95,10 @@ pub fn read_with(
     let image = Image::read(&bytes, base)
         .map_err(|why| wrong(Diagnostic::error(format!("the image {why}"), roles::span(&file.image))))?;
     snapshot.objects.extend(own_data(&snapshot, &image));
-    let mut memory = Memory { image, snapshot, fields: Fields::default(), heap: None };
+    let mut memory = Memory { image, snapshot, fields: Fields::default(), heap: None, stacks: None };
     let mut roles = resolve::roles(&file, &memory).map_err(wrong)?;
     memory.heap = resolve::heap(&file, &memory, &mut roles).map_err(wrong)?;
+    memory.stacks = resolve::stacks(&file, &memory, &mut roles).map_err(wrong)?;
     let calls: Vec<_> = roles.iter().map(|role| (role.function, role.arguments.as_slice())).collect();
     memory.fields = Fields::read(&bytes, &memory, &calls);
     let lines = Lines::read(&bytes, base);
@@ -157,6 +158,12 @@ pub fn read_with(
         let most = blocks.most.map_or(String::new(), |most| format!(" most {most}"));
         let _ = writeln!(heading, "heap {}{most}", blocks.bytes);
     }
+    if memory.stacks.is_some() {
+        heading.push_str("stacks shared\n");
+    }
+    if lifted.reads_clock {
+        heading.push_str("clock still\n");
+    }
     let hints = hinted::written(&file, &memory);
     let changed =
         [("accept", !delays.is_empty()), ("hint", !hints.is_empty())].into_iter().find(|(_, is_there)| *is_there);
@@ -173,8 +180,9 @@ pub fn read_with(
     if let Some((_, span)) = hints.first().filter(|_| file.source_order) {
         return Err(wrong(Diagnostic::error("there are hints, of which nothing is said for every compilation", *span)));
     }
-    if (file.source_order || file.orderings) && memory.heap.is_some() {
-        let message = "roles take memory from the heap, and about that the question is one of machine code alone";
+    if (file.source_order || file.orderings) && (memory.heap.is_some() || memory.stacks.is_some()) {
+        let message =
+            "roles take memory from the heap or share stacks, and about that the question is one of machine code alone";
         return Err(wrong(Diagnostic::error(message, roles::span(&file.image))));
     }
     if !hints.is_empty() {

@@ -1,6 +1,6 @@
 //! From the file of roles to functions and arguments of the image.
 
-use crate::image::{Heap, HeapRole, Memory, SnapshotThread};
+use crate::image::{Heap, HeapRole, Memory, SnapshotThread, Stacks};
 use crate::lift::{Narrowing, RoleCode};
 use crate::program;
 use crate::roles::{RolesFile, WrittenArgument, WrittenCopies, WrittenRole, span};
@@ -22,6 +22,7 @@ pub(crate) fn roles(file: &RolesFile, memory: &Memory) -> Result<Vec<RoleCode>, 
                 repeats: role.repeats,
                 is_daemon: memory.snapshot.daemons.contains(&role.name),
                 thread_pointer: None,
+                stack: None,
             };
             roles.extend(of_threads(whole, memory));
         }
@@ -43,8 +44,42 @@ pub(crate) fn roles(file: &RolesFile, memory: &Memory) -> Result<Vec<RoleCode>, 
     Ok(roles)
 }
 
-/// The most roles that the heap is followed for.
-const MOST_WITH_HEAP: usize = 7;
+/// The most roles of one copy each.
+const MOST_APART: usize = 7;
+
+/// Makes each copy of a fixed number of them a role of its own. `what` they have apart, in case
+/// they are too many.
+fn apart(roles: &mut Vec<RoleCode>, what: &str, place: Span) -> Result<(), Diagnostic> {
+    let apart = |role: &RoleCode| match role.copies {
+        Some(count @ 2..) => (0..count.min(MOST_APART as u64 + 1))
+            .map(|copy| RoleCode { name: format!("{}{copy}", role.name), copies: Some(1), ..role.clone() })
+            .collect(),
+        _ => vec![role.clone()],
+    };
+    *roles = roles.iter().flat_map(apart).collect();
+    if roles.len() > MOST_APART {
+        let message = format!("{what} for at most {MOST_APART} copies");
+        return Err(Diagnostic::error(message, place).with_help("ask about fewer copies"));
+    }
+    Ok(())
+}
+
+/// The stacks of the roles, if others may access them, each copy of a fixed number of them a role of
+/// its own.
+pub(crate) fn stacks(
+    file: &RolesFile,
+    memory: &Memory,
+    roles: &mut Vec<RoleCode>,
+) -> Result<Option<Stacks>, Diagnostic> {
+    if !file.stacks && !memory.snapshot.stacks {
+        return Ok(None);
+    }
+    apart(roles, "stacks are shared", Span::default())?;
+    for (index, role) in roles.iter_mut().enumerate().filter(|(_, role)| role.copies == Some(1)) {
+        role.stack = Some(Stacks::top(index));
+    }
+    Ok(Some(Stacks { roles: roles.iter().map(|role| role.stack.map(|_| role.name.clone())).collect() }))
+}
 
 /// How the roles use the heap, each copy of a fixed number of them a role of its own: it has blocks
 /// at addresses of its own. Nothing where that is not to be followed.
@@ -55,17 +90,7 @@ pub(crate) fn heap(file: &RolesFile, memory: &Memory, roles: &mut Vec<RoleCode>)
         return Err(Diagnostic::error(format!("{blocks} blocks of each size are too few or too many"), place)
             .with_help(format!("say 1 to {}", Heap::MOST_BLOCKS)));
     }
-    let apart = |role: &RoleCode| match role.copies {
-        Some(count @ 2..) => (0..count.min(MOST_WITH_HEAP as u64 + 1))
-            .map(|copy| RoleCode { name: format!("{}{copy}", role.name), copies: Some(1), ..role.clone() })
-            .collect(),
-        _ => vec![role.clone()],
-    };
-    *roles = roles.iter().flat_map(apart).collect();
-    if roles.len() > MOST_WITH_HEAP {
-        let message = format!("the heap is followed for at most {MOST_WITH_HEAP} copies");
-        return Err(Diagnostic::error(message, place).with_help("ask about fewer copies"));
-    }
+    apart(roles, "the heap is followed", place)?;
     let roles = roles.iter().map(|role| HeapRole { name: role.name.clone(), is_one: role.copies == Some(1) }).collect();
     Ok(Some(Heap { blocks, roles, sites: BTreeMap::new() }))
 }
@@ -104,7 +129,7 @@ fn written(role: &Spanned<WrittenRole>, memory: &Memory) -> Result<RoleCode, Dia
     let arguments = inner.args.iter().map(|argument| value(argument, memory)).collect::<Result<Vec<_>, _>>()?;
     let name = inner.name.clone().unwrap_or_else(|| inner.function.get_ref().clone());
     let (repeats, is_daemon) = (inner.repeat, inner.daemon);
-    Ok(RoleCode { name, function, arguments, copies, repeats, is_daemon, thread_pointer: None })
+    Ok(RoleCode { name, function, arguments, copies, repeats, is_daemon, thread_pointer: None, stack: None })
 }
 
 fn function(name: &Spanned<String>, memory: &Memory) -> Result<u64, Diagnostic> {

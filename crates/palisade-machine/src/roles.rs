@@ -38,6 +38,9 @@ pub(crate) struct RolesFile {
     pub(crate) idle: Vec<Spanned<String>>,
     /// How many new blocks of each size a copy of a role may take from the heap.
     pub(crate) heap: Option<Spanned<u8>>,
+    /// Whether copies may access what lies on the stacks of others.
+    #[serde(default)]
+    pub(crate) stacks: bool,
     /// The roles; with a snapshot, its own where there are none here.
     #[serde(default)]
     pub(crate) role: Vec<Spanned<WrittenRole>>,

@@ -24,6 +24,10 @@ pub struct Claim<'a> {
     pub halves: Vec<&'a str>,
     /// The sizes of blocks that roles take from the heap.
     pub heap: Vec<HeapBlocks>,
+    /// Whether copies may access what lies on the stacks of others.
+    pub shares_stacks: bool,
+    /// Whether copies may ask what time it is: the clock stands still.
+    pub clock_is_still: bool,
     /// The delays that are accepted: an execution that no interleaving explains has one of them.
     pub accepted: Vec<(&'a str, &'a str)>,
 }
@@ -71,10 +75,12 @@ impl<'a> Claim<'a> {
     /// The claim about a text of which delays are accepted; nothing where it is no listing.
     pub fn about(source: &'a SourceText, accepted: &'a [AcceptedDelay]) -> Option<Self> {
         let heading = Heading::of(source)?;
-        let Heading { files, builds, narrowed, hints, halves, heap, is_by_language, .. } = heading;
+        let Heading {
+            files, builds, narrowed, hints, halves, heap, shares_stacks, clock_is_still, is_by_language, ..
+        } = heading;
         let statement = if is_by_language { ABOUT_SOURCES } else { ABOUT_CODE };
         let accepted = accepted.iter().map(|delay| (delay.store.as_str(), delay.load.as_str())).collect();
-        Some(Self { statement, files, builds, narrowed, hints, halves, heap, accepted })
+        Some(Self { statement, files, builds, narrowed, hints, halves, heap, shares_stacks, clock_is_still, accepted })
     }
 
     /// The claim in a few words: `for this machine code, with head and tail narrowed to 2 bits`.
@@ -96,6 +102,9 @@ impl<'a> Claim<'a> {
         }
         if !self.hints.is_empty() {
             let _ = write!(words, ", with any value for the hint at {}", self.hints.join(" and at "));
+        }
+        if self.clock_is_still {
+            words.push_str(", with a clock that stands still");
         }
         for HeapBlocks { bytes, most } in &self.heap {
             if let Some(most) = most {
@@ -134,6 +143,9 @@ impl<'a> Claim<'a> {
             out.push_str(
                 "  assumes  that the allocator gives a block to another thread under a lock, and leaves blocks in use alone\n",
             );
+        }
+        if self.shares_stacks {
+            out.push_str("  assumes  that nothing depends on where the stacks of copies lie\n");
         }
         if let [place, more @ ..] = self.halves.as_slice() {
             let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };

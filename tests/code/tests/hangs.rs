@@ -16,7 +16,10 @@ fn mutex() {
 #[test]
 fn rwlock() {
     let lock = share(RwLock::new(0u32));
-    Harness::new().role("reader", 1, || _ = *lock.read().unwrap()).role("writer", 2, || *lock.write().unwrap() = 1).check();
+    Harness::new()
+        .role("reader", 1, || _ = *lock.read().unwrap())
+        .role("writer", 2, || *lock.write().unwrap() = 1)
+        .check();
 }
 
 fn condvar_signalled(is_all: bool) {

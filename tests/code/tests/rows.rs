@@ -1,12 +1,12 @@
 //! One harness for each piece of code that Palisade is to read as it is published.
 
-use palisade_harness::{Harness, share};
+use palisade_harness::{Copies, Harness, share};
 use std::cell::{Cell, UnsafeCell};
 use std::collections::HashMap;
 use std::hint::black_box;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, Once, OnceLock, RwLock};
+use std::sync::{Arc, Mutex, Once, OnceLock, RwLock, mpsc};
 use std::task::{Wake, Waker};
 use std::thread::Thread;
 
@@ -377,7 +377,8 @@ fn stack_with_late_hazards() {
 /// A box that is replaced twice, and the second new one may have the address of the first. Whoever takes a box away that
 /// he has seen before takes it for unchanged; with a number in the low bits of pointers it is.
 fn replaced_boxes(numbers: bool) -> Harness {
-    let (cell, replacements) = (share(AtomicUsize::new(Box::into_raw(Box::new(1u64)).addr())), share(AtomicU64::new(0)));
+    let (cell, replacements) =
+        (share(AtomicUsize::new(Box::into_raw(Box::new(1u64)).addr())), share(AtomicU64::new(0)));
     let replace = move |number: usize| {
         let new = Box::into_raw(Box::new(2u64)).addr() | if numbers { number } else { 0 };
         replacements.fetch_add(1, Ordering::Relaxed);
@@ -473,5 +474,72 @@ fn sent_before_it_is_written() {
             }
         })
         .heap(1)
+        .check();
+}
+
+/// The mutex of a group that waits tries a hundred times before it sleeps.
+#[test]
+fn wait_group() {
+    let group = crossbeam_utils::sync::WaitGroup::new();
+    let owners = share([Own(UnsafeCell::new(Some(group.clone()))), Own(UnsafeCell::new(Some(group)))]);
+    Harness::new()
+        .role("worker", 1, || drop(owners[0].take()))
+        .role("waiter", 1, || owners[1].take().wait())
+        .heap(1)
+        .check();
+}
+
+/// A receiver that meets a message on its way spins, and then yields.
+#[test]
+fn channel_without_bounds() {
+    let (sender, receiver) = mpsc::channel::<u64>();
+    let (sender, receiver) = (share(sender), Own(UnsafeCell::new(Some(receiver))));
+    Harness::new()
+        .role("sender", 1, || _ = sender.send(1))
+        .role_once("receiver", move || {
+            _ = black_box(unsafe { (*receiver.0.get()).as_ref().unwrap_unchecked() }.try_recv())
+        })
+        .heap(1)
+        .check();
+}
+
+/// Each waits at a node on his own stack.
+fn nodes_on_stacks(copies: impl Into<Copies>) -> Harness {
+    let lock = share(mcslock::raw::spins::Mutex::new(0u32));
+    Harness::new().role("worker", copies, || {
+        let mut node = mcslock::raw::MutexNode::new();
+        lock.lock_with_then(&mut node, |value| *value = 1);
+    })
+}
+
+#[test]
+fn mcs_lock() {
+    nodes_on_stacks(2).share_stacks().check();
+}
+
+#[test]
+fn mcs_lock_of_many() {
+    nodes_on_stacks(..).share_stacks().check();
+}
+
+/// A message that stays on its sender's stack until it has been read.
+#[test]
+fn message_on_a_stack() {
+    let cell = share(AtomicPtr::<u64>::default());
+    Harness::new()
+        .role("sender", 1, || {
+            let message = UnsafeCell::new(5u64);
+            cell.store(message.get(), Ordering::Release);
+            while !cell.load(Ordering::Acquire).is_null() {
+                std::hint::spin_loop();
+            }
+        })
+        .role("receiver", 1, || {
+            if let Some(message) = unsafe { cell.load(Ordering::Acquire).as_ref() } {
+                assert_eq!(*message, 5);
+                cell.store(null_mut(), Ordering::Release);
+            }
+        })
+        .share_stacks()
         .check();
 }

@@ -19,7 +19,7 @@ enum Expected {
 
 use Expected::{NotRobust, Refused, Robust};
 
-const ROWS: [(&str, Expected); 39] = [
+const ROWS: [(&str, Expected); 44] = [
     ("spin_mutex", Robust),
     ("spin_rwlock", Robust),
     ("spin_ticket_mutex", Robust),
@@ -59,11 +59,16 @@ const ROWS: [(&str, Expected); 39] = [
     ("last_owner_of_an_arc", Robust),
     ("freed_twice", Robust),
     ("sent_before_it_is_written", Robust),
+    ("wait_group", Robust),
+    ("channel_without_bounds", Robust),
+    ("mcs_lock", Robust),
+    ("mcs_lock_of_many", Refused("stored where others can read it")),
+    ("message_on_a_stack", Robust),
 ];
 
 /// What is wrong with memory in harnesses that take it from the heap: the words for it, with the
 /// text of its line, and whether some interleaving shows it; nothing where all properties hold.
-const FAULTS: [(&str, Option<(&str, &str, bool)>); 10] = [
+const FAULTS: [(&str, Option<(&str, &str, bool)>); 11] = [
     ("stack_with_one_consumer", None),
     ("stack_with_two_consumers", Some(("use after free", "let next = unsafe { head.as_ref()? }.next;", true))),
     ("stack_with_hazards", None),
@@ -71,6 +76,7 @@ const FAULTS: [(&str, Option<(&str, &str, bool)>); 10] = [
     ("replaced_in_between", Some(("fail", "assert!(two <= one + 1", true))),
     ("replaced_with_numbers", None),
     ("box_made_by_each", None),
+    ("message_on_a_stack", None),
     ("last_owner_of_an_arc", None),
     ("freed_twice", Some(("double free", "drop(unsafe { Box::from_raw(cell.load(Ordering::Relaxed)) });", true))),
     ("sent_before_it_is_written", Some(("read of uninitialised memory", "assert_eq!(*message, 5);", true))),

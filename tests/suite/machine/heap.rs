@@ -349,6 +349,11 @@ fn frees(state: &State, mut after: State, number: usize, block: usize, buffers: 
 
 /// The outcomes of the program that was read.
 fn of_program(program: &Program, found: &FinalStates, threads: usize) -> Outcomes {
+    Outcomes { sums: sums(program, found, threads), fails: !found.violations.is_empty() }
+}
+
+/// What threads that come to their ends have put into `out`.
+pub(super) fn sums(program: &Program, found: &FinalStates, threads: usize) -> BTreeSet<Vec<u64>> {
     let names = |number: usize| [format!("out[{number}]"), format!("out+{:#x}", 8 * number)];
     let is_out =
         |name: &str, number: usize| names(number).iter().any(|own| own == name) || number == 0 && name == "out";
@@ -361,8 +366,7 @@ fn of_program(program: &Program, found: &FinalStates, threads: usize) -> Outcome
         .iter()
         .map(|state| -> Vec<u64> { (0..threads).map(|number| state.memory(out(number)).cast_unsigned()).collect() });
     // A thread that fails ends there.
-    let sums = sums.filter(|sums| sums.iter().all(|sum| *sum >= DONE));
-    Outcomes { sums: sums.collect(), fails: !found.violations.is_empty() }
+    sums.filter(|sums| sums.iter().all(|sum| *sum >= DONE)).collect()
 }
 
 #[needs::command("gcc --version")]

@@ -27,6 +27,8 @@ mod reached;
 #[cfg(feature = "machine")]
 mod source_orderings;
 #[cfg(feature = "machine")]
+mod stacks;
+#[cfg(feature = "machine")]
 mod traps;
 #[cfg(feature = "machine")]
 mod twins;

@@ -25,6 +25,7 @@ mod pso;
 mod reach;
 mod rings;
 mod sources;
+mod stacks;
 mod stale;
 mod table;
 mod turned_nets;
@@ -81,6 +82,7 @@ fn faults() -> impl Iterator<Item = &'static Fault> {
         .chain(sources::FAULTS)
         .chain(heap::FAULTS)
         .chain(hangs::FAULTS)
+        .chain(stacks::FAULTS)
 }
 
 fn root() -> &'static Path {

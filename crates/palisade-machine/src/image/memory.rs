@@ -1,6 +1,6 @@
 //! What memory holds when the roles begin: the snapshot's words, and the file's where there are none.
 
-use super::{Fields, Heap, Image, Snapshot};
+use super::{Fields, Heap, Image, Snapshot, Stacks};
 
 /// Whether a place of memory may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +22,8 @@ pub(crate) struct Memory {
     pub(crate) fields: Fields,
     /// The blocks that roles may take from the heap; nothing where that is not followed.
     pub(crate) heap: Option<Heap>,
+    /// The stacks of roles that others may access; nothing where each has its own to itself.
+    pub(crate) stacks: Option<Stacks>,
 }
 
 impl Memory {
@@ -29,6 +31,9 @@ impl Memory {
     pub(crate) fn number(&self, address: u64, bytes: u8) -> Option<u64> {
         if let Some(number) = self.heap.as_ref().and_then(|heap| heap.number(address)) {
             return Some(number);
+        }
+        if self.is_of_a_stack(address) {
+            return Some(0);
         }
         // What is bound to a function of another file stands for that by its name.
         let is_import = |number: &u64| self.image.is_import(*number);
@@ -43,6 +48,9 @@ impl Memory {
         if self.heap.as_ref().is_some_and(|heap| heap.number(address).is_some()) {
             return Some(Mutability::Writable);
         }
+        if self.is_of_a_stack(address) {
+            return Some(Mutability::Writable);
+        }
         match self.image.is_writable(address) {
             Some(false) => Some(Mutability::ReadOnly),
             Some(true) => Some(Mutability::Writable),
@@ -50,9 +58,15 @@ impl Memory {
         }
     }
 
+    /// Whether an address lies in a stack that others may access.
+    pub(crate) fn is_of_a_stack(&self, address: u64) -> bool {
+        self.stacks.as_ref().is_some_and(|stacks| stacks.has(address))
+    }
+
     /// A cell for people: the field or object that it lies in and how far.
     pub(crate) fn name(&self, address: u64) -> Option<(String, u64)> {
-        self.fields.name(address).or_else(|| self.object(address)).or_else(|| self.block(address))
+        let on_stack = || Some((self.stacks.as_ref()?.name(address)?, 0));
+        self.fields.name(address).or_else(|| self.object(address)).or_else(|| self.block(address)).or_else(on_stack)
     }
 
     /// The block of the heap that an address lies in and how far; that a block is in use is its

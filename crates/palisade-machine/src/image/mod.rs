@@ -8,6 +8,7 @@ mod heap;
 mod lines;
 mod memory;
 mod snapshot;
+mod stacks;
 mod types;
 
 pub(crate) use elf::Image;
@@ -16,3 +17,4 @@ pub(crate) use heap::{Block, Heap, HeapRole};
 pub(crate) use lines::{Frame, Lines};
 pub(crate) use memory::{Memory, Mutability};
 pub(crate) use snapshot::{SharedObject, Snapshot, SnapshotError, SnapshotThread};
+pub(crate) use stacks::Stacks;

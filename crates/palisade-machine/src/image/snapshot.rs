@@ -2,7 +2,7 @@
 //!
 //! A text of lines: `palisade-snapshot 1`, `base HEX`, `role NAME FUNCTION COPIES MODE ARGUMENT…`, `object NAME ADDRESS
 //! SIZE`, `thread ROLE COPY BASE`, `narrow BITS CELL…`, `accept STORE LOAD`, `hint PLACE`, `heap
-//! BLOCKS`, `daemon ROLE`, `idle PLACE`, `memory START LENGTH` followed by `OFFSET WORD…` lines of
+//! BLOCKS`, `stacks`, `daemon ROLE`, `idle PLACE`, `memory START LENGTH` followed by `OFFSET WORD…` lines of
 //! 8-byte words in hexadecimal; words that are not listed are 0.
 
 use std::collections::BTreeMap;
@@ -77,6 +77,8 @@ pub(crate) struct Snapshot {
     /// How many blocks of each size a copy of a role may take from the heap; nothing where that is
     /// not to be followed.
     pub(crate) heap: Option<u8>,
+    /// Whether copies may access what lies on the stacks of others.
+    pub(crate) stacks: bool,
     /// The stretches that were written, start to length.
     stretches: BTreeMap<u64, u64>,
     /// The words that are not 0, by address.
@@ -120,6 +122,7 @@ impl Snapshot {
             (_, ["heap", blocks]) => {
                 self.heap = Some(blocks.parse().map_err(|_| format!("`{blocks}` is no number of blocks"))?);
             }
+            (_, ["stacks"]) => self.stacks = true,
             (_, ["accept", store, load]) => self.accept.push([*store, *load].map(str::to_owned)),
             (_, ["hint", place]) => self.hints.push((*place).to_owned()),
             (_, ["daemon", role]) => self.daemons.push((*role).to_owned()),
@@ -146,8 +149,8 @@ impl Snapshot {
             (
                 _,
                 [
-                    word @ ("base" | "object" | "narrow" | "accept" | "hint" | "daemon" | "idle" | "heap" | "role"
-                    | "thread" | "memory"),
+                    word @ ("base" | "object" | "narrow" | "accept" | "hint" | "daemon" | "idle" | "heap" | "stacks"
+                    | "role" | "thread" | "memory"),
                     ..,
                 ],
             ) => {

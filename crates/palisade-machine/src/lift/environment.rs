@@ -1,7 +1,9 @@
 //! What is known of registers, flags and the frame before an instruction.
 
+use super::RoleCode;
 use super::abstraction::Abstract;
 use super::stubs::ERROR_NUMBER;
+use crate::image::Stacks;
 use palisade_model::program::RegisterId;
 use palisade_syntax::x86::{Architecture, Atom, Flag, Machine, SCRATCH};
 use std::collections::BTreeMap;
@@ -34,23 +36,44 @@ pub(crate) struct Environment {
     frame: BTreeMap<i64, (u8, Abstract)>,
     /// Where the thread's own data is counted from, if that is known.
     pub(crate) thread_pointer: Option<u64>,
+    /// Where the frame begins, if that is a known number: then pointers into it are numbers.
+    stack: Option<u64>,
 }
 
 impl Environment {
     /// The state in which a role begins: its arguments in registers, 0 in the others, the stack pointer at its return
     /// address.
-    pub(crate) fn at_start(arguments: &[i64], return_address: i64, thread_pointer: Option<u64>) -> Self {
+    pub(crate) fn at_start(role: &RoleCode, return_address: i64) -> Self {
         let mut families = [Abstract::Constant(0); 16];
-        for (family, value) in ARGUMENTS.iter().zip(arguments) {
+        for (family, value) in ARGUMENTS.iter().zip(&role.arguments) {
             families[usize::from(*family)] = Abstract::Constant(*value);
         }
-        families[usize::from(STACK_POINTER)] = Abstract::Frame(0);
-        Self {
+        let mut environment = Self {
             families,
             flags: [Abstract::Constant(0); 5],
             vectors: [[Abstract::Constant(0); 2]; VECTORS],
             frame: BTreeMap::from([(0, (8, Abstract::Constant(return_address)))]),
-            thread_pointer,
+            thread_pointer: role.thread_pointer,
+            stack: role.stack,
+        };
+        environment.set_family(STACK_POINTER, environment.frame_at(0));
+        environment
+    }
+
+    /// A pointer into the frame, so far from where it begins.
+    pub(crate) fn frame_at(&self, offset: i64) -> Abstract {
+        match self.stack {
+            Some(stack) => Abstract::Constant(stack.cast_signed() + offset),
+            None => Abstract::Frame(offset),
+        }
+    }
+
+    /// How far from where the frame begins a value points, if it points into it.
+    pub(crate) fn in_frame(&self, value: Abstract) -> Option<i64> {
+        match (value, self.stack) {
+            (Abstract::Frame(offset), _) => Some(offset),
+            (Abstract::Constant(address), Some(stack)) => Stacks::offset(stack, address.cast_unsigned()),
+            _ => None,
         }
     }
 
@@ -207,7 +230,17 @@ mod tests {
 
     #[test]
     fn pointers_in_the_frame_stay_known_as_such() {
-        let mut one = Environment::at_start(&[], -1, None);
+        let role = RoleCode {
+            name: String::new(),
+            function: 0,
+            arguments: Vec::new(),
+            copies: None,
+            repeats: false,
+            is_daemon: false,
+            thread_pointer: None,
+            stack: None,
+        };
+        let mut one = Environment::at_start(&role, -1);
         let mut two = one.clone();
         one.write_frame(-16, 8, Abstract::Frame(-40));
         two.write_frame(-16, 8, Abstract::Constant(3));

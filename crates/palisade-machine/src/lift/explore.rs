@@ -12,9 +12,9 @@ use super::environment::{ARGUMENTS, Environment, STACK_POINTER};
 use super::futex::Futex;
 use super::heap::HeapFunction;
 use super::knowledge::{Knowledge, Loaded, Stretch};
-use super::micro::{Flow, Micro, address, at_stack, move_stack, push_return, steps};
+use super::micro::{Flow, Micro, address, at_stack, move_stack, push_return, steps, stored};
 use super::refusal::{Objection, ObjectionAt};
-use super::stubs::{self, Called, ERROR_NUMBER, Stub};
+use super::stubs::{self, Called, ERROR_NUMBER, Stub, TIME};
 use super::transfer::{Spot, apply, known};
 use crate::lift::abstraction::Abstract;
 use palisade_model::program::Expression;
@@ -118,7 +118,7 @@ pub(crate) fn explore(role: &RoleCode, knowledge: &mut Knowledge<'_>) -> Result<
     let mut contexts = Contexts::default();
     let context = contexts.id(Context { parent: None, call: 0, return_to: ROLE_END, function });
     let start = Place { context, address: function };
-    let environment = Environment::at_start(&role.arguments, ROLE_END.cast_signed(), role.thread_pointer);
+    let environment = Environment::at_start(role, ROLE_END.cast_signed());
     let mut places = BTreeMap::from([(start, environment.clone())]);
     let mut open = vec![start];
     let (mut obstacles, mut ways) = (BTreeMap::new(), BTreeMap::new());
@@ -324,7 +324,8 @@ impl Performing<'_, '_> {
     /// What the operand of a jump or a call holds, which is loaded where it is no constant.
     fn loaded(&mut self, memory: MemoryOperand) -> Result<Abstract, Objection> {
         let at = known(&address(memory), &self.after);
-        if let Abstract::Frame(offset) = at
+        if let Some(offset) = self.after.in_frame(at)
+            && !self.knowledge.shares(at, 8)
             && let constant @ Abstract::Constant(_) = self.after.read_frame(offset, 8)
         {
             return Ok(constant);
@@ -404,6 +405,7 @@ impl Performing<'_, '_> {
             Stub::Copying(copying) => self.copying(copying),
             Stub::Heap(function) => self.heap(function),
             Stub::SystemCall => self.system_call(),
+            Stub::Clock => self.clock(),
             Stub::Nothing | Stub::ErrorNumber | Stub::Any | Stub::Fails | Stub::Ends => Ok(()),
         }
     }
@@ -413,6 +415,18 @@ impl Performing<'_, '_> {
         let step = Micro::Futex(Futex::called(&self.after)?);
         apply(&step, self.place.address, &mut self.after, self.knowledge)?;
         self.more.push(step);
+        Ok(())
+    }
+
+    /// The time is put where the second argument points to: seconds, then parts of one.
+    fn clock(&mut self) -> Result<(), Objection> {
+        self.knowledge.reads_clock = true;
+        for (number, displacement) in [(TIME, 0), (0, 8)] {
+            let to = MemoryOperand { base: Some(ARGUMENTS[1]), index: None, displacement, bytes: 8 };
+            let step = stored(number, to, &self.after)?;
+            apply(&step, self.place.address, &mut self.after, self.knowledge)?;
+            self.more.push(step);
+        }
         Ok(())
     }
 
@@ -448,7 +462,7 @@ impl Performing<'_, '_> {
     fn called(&self, stub: Stub) -> Result<Called, Objection> {
         let argument = |index: usize| self.after.family(ARGUMENTS[index]);
         match stub {
-            Stub::ErrorNumber => Ok(Called::returning(Abstract::Frame(ERROR_NUMBER))),
+            Stub::ErrorNumber => Ok(Called::returning(self.after.frame_at(ERROR_NUMBER))),
             Stub::Any => match (argument(0), argument(1)) {
                 (Abstract::Constant(low), Abstract::Constant(high)) if low <= high && high - low < MOST_CHOICES => {
                     let outcomes = (low..=high).map(Abstract::Constant).collect();
@@ -467,14 +481,17 @@ impl Performing<'_, '_> {
 
     /// A jump to a function that is not followed: it returns where this one does.
     fn tail_stub(&mut self, stub: Stub) -> Result<Next, Objection> {
+        if matches!(stub, Stub::Fails | Stub::Ends) {
+            return self.stub(stub, self.place);
+        }
         let returned = self.return_to(0)?;
         match returned {
             Next::To(place) => self.stub(stub, place),
-            Next::End if matches!(stub, Stub::Fails) => Ok(Next::Fail),
-            other => {
+            Next::End => {
                 self.steps_of(stub)?;
-                Ok(other)
+                Ok(Next::End)
             }
+            _ => Err(Objection::new("a function that is not followed returns to where a shared stack says")),
         }
     }
 
@@ -503,12 +520,19 @@ impl Performing<'_, '_> {
     }
 
     fn return_to(&mut self, more: u64) -> Result<Next, Objection> {
-        let Abstract::Frame(offset) = self.after.family(STACK_POINTER) else {
+        let pointer = self.after.family(STACK_POINTER);
+        let Some(offset) = self.after.in_frame(pointer) else {
             return Err(Objection::new("the stack pointer is not known where this function returns"));
         };
         let context = self.contexts.get(self.place.context);
         debug_assert_eq!(at_stack(0).displacement, 0);
-        if self.after.read_frame(offset, 8) != Abstract::Constant(context.return_to.cast_signed()) {
+        // Where others may write, what stands there is looked at.
+        let is_shared = self.knowledge.shares(pointer, 8) && context.parent.is_some();
+        if is_shared {
+            let load = Micro::Load(at_stack(0));
+            apply(&load, self.place.address, &mut self.after, self.knowledge)?;
+            self.more.push(load);
+        } else if self.after.read_frame(offset, 8) != Abstract::Constant(context.return_to.cast_signed()) {
             return Err(Objection::new("this function does not return to where it was called"));
         }
         let step = move_stack(8 + more.cast_signed());
@@ -517,7 +541,11 @@ impl Performing<'_, '_> {
         // Signals may overwrite what is more than 128 bytes below the stack pointer.
         self.after.forget_below(offset - 128);
         match context.parent {
-            Some(parent) => Ok(Next::To(Place { context: parent, address: context.return_to })),
+            Some(parent) => {
+                let place = Place { context: parent, address: context.return_to };
+                let chosen = || Next::Choice(Chosen::Loaded, vec![(context.return_to, place)]);
+                Ok(if is_shared { chosen() } else { Next::To(place) })
+            }
             None => Ok(Next::End),
         }
     }

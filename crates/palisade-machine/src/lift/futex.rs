@@ -63,7 +63,7 @@ impl Futex {
         };
         match (operation & !FLAGS, argument(3).truncated(32, false), argument(4)) {
             (0 | 9, _, Abstract::Constant(0)) => Ok(Self::Wait { is_timed: false }),
-            (0 | 9, _, Abstract::Frame(_)) => Ok(Self::Wait { is_timed: true }),
+            (0 | 9, _, time) if environment.in_frame(time).is_some() => Ok(Self::Wait { is_timed: true }),
             (0 | 9, ..) => Err(Objection::new("it is not known whether this wait ends when its time is up")),
             (1, Abstract::Constant(1), _) => Ok(Self::Wake { all: false }),
             (1, Abstract::Constant(count), _) if count >= Value::from(i16::MAX) => Ok(Self::Wake { all: true }),

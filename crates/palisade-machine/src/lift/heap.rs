@@ -239,6 +239,7 @@ impl Knowledge<'_> {
     /// Whether what an address holds may be gone, and nothing be written there again.
     pub(crate) fn may_be_poison(&self, address: u64) -> bool {
         Block::at(address).is_some()
+            || self.memory.is_of_a_stack(address)
             || self
                 .freed_at(address)
                 .is_some_and(|(base, _)| self.block(base).is_some_and(|(_, class)| self.is_taken(class)))

@@ -9,6 +9,7 @@
 //! are robust so divided, they are as they are: a cycle comes into an access at one cell and leaves
 //! it at one, and some order of the parts has the first before the second.
 
+use super::abstraction::Abstract;
 use super::heap::HeapUse;
 use super::refusal::Objection;
 use crate::image::{Memory, Mutability};
@@ -85,6 +86,10 @@ pub(crate) struct Knowledge<'a> {
     pub(crate) heap: HeapUse,
     /// Whether some role may sleep.
     pub(crate) sleeps: bool,
+    /// Whether some role may ask what time it is.
+    pub(crate) reads_clock: bool,
+    /// The words of stacks that are accessed by numbers, so that others may.
+    shared: BTreeSet<u64>,
     /// Cells in the order in which they were first met.
     met: Vec<Cell>,
     /// Whether something taken for constant may be written.
@@ -104,6 +109,8 @@ impl<'a> Knowledge<'a> {
             targets: BTreeMap::new(),
             heap: HeapUse::default(),
             sleeps: false,
+            reads_clock: false,
+            shared: BTreeSet::new(),
             met: Vec::new(),
             stale: false,
         }
@@ -129,8 +136,22 @@ impl<'a> Knowledge<'a> {
         self.memory.number(address, bytes).map(u64::cast_signed)
     }
 
+    /// Whether others may access some of so many bytes that a role finds in its own frame.
+    pub(crate) fn shares(&self, at: Abstract, bytes: u8) -> bool {
+        let Abstract::Constant(address) = at else { return false };
+        words(address.cast_unsigned(), bytes).any(|word| self.shared.contains(&word))
+    }
+
+    /// Bytes are accessed by a number: if they are of a stack, its owner finds them in memory from now on.
+    pub(crate) fn share(&mut self, address: u64, bytes: u8) {
+        if self.memory.is_of_a_stack(address) {
+            words(address, bytes).for_each(|word| self.stale |= self.shared.insert(word));
+        }
+    }
+
     /// A load from a fixed address: what it finds, stretch by stretch.
     pub(crate) fn load(&mut self, address: u64, bytes: u8) -> Result<Vec<Stretch>, Objection> {
+        self.share(address, bytes);
         let mutability = self.mutability(address)?;
         let value = self.value(address, bytes).ok_or_else(|| no_memory(address))?;
         if mutability == Mutability::ReadOnly {
@@ -198,7 +219,8 @@ impl<'a> Knowledge<'a> {
         Ok(found)
     }
 
-    fn may_be_written(&self, address: u64, bytes: u8) -> Result<(), Objection> {
+    fn may_be_written(&mut self, address: u64, bytes: u8) -> Result<(), Objection> {
+        self.share(address, bytes);
         if self.mutability(address)? == Mutability::ReadOnly {
             let place = self.place(address);
             return Err(Objection::new(format!("this writes to {place}, which is read-only")));
@@ -297,6 +319,7 @@ impl<'a> Knowledge<'a> {
         let addresses = entry.addresses.clone();
         let mut ends = BTreeSet::from([0, bytes]);
         for address in addresses.iter().copied() {
+            self.share(address, bytes);
             let access = (address, bytes);
             let stretches = match writing {
                 Some(Writing::Plain) => self.store(address, bytes)?,
@@ -397,6 +420,11 @@ impl<'a> Knowledge<'a> {
             None => format!("{address:#x}"),
         }
     }
+}
+
+/// The words of 8 bytes that some bytes lie in.
+fn words(address: u64, bytes: u8) -> impl Iterator<Item = u64> {
+    (address & !7..address.saturating_add(u64::from(bytes))).step_by(8)
 }
 
 /// Whether a cell has all bytes of another.

@@ -122,9 +122,14 @@ pub(crate) fn steps(decoded: &Decoded, environment: &Environment) -> Result<(Vec
 
 /// The steps of a call that are not its function's: the return address is pushed.
 pub(crate) fn push_return(address: u64, environment: &Environment) -> Result<Vec<Micro>, Objection> {
-    let place = Place::Address(Expression::Constant(address.cast_signed()));
-    let pushed = meaning(&push_form(place), &environment.machine()).map_err(form_objection)?;
-    Ok(vec![Micro::Table(pushed, Some(at_stack(-8))), move_stack(-8)])
+    Ok(vec![stored(address.cast_signed(), at_stack(-8), environment)?, move_stack(-8)])
+}
+
+/// A number is stored.
+pub(crate) fn stored(number: Value, to: MemoryOperand, environment: &Environment) -> Result<Micro, Objection> {
+    let place = Place::Address(Expression::Constant(number));
+    let stored = meaning(&push_form(place), &environment.machine()).map_err(form_objection)?;
+    Ok(Micro::Table(stored, Some(to)))
 }
 
 /// The stack pointer moves.

@@ -68,6 +68,8 @@ pub(crate) struct RoleCode {
     pub(crate) is_daemon: bool,
     /// Where its thread's data is counted from, for a role of one copy whose thread is known.
     pub(crate) thread_pointer: Option<u64>,
+    /// Where its stack pointer is when it begins, for a role of one copy whose stack others may access.
+    pub(crate) stack: Option<u64>,
 }
 
 /// A role as a thread.
@@ -114,6 +116,8 @@ pub(crate) struct Lifted {
     pub(crate) cells: Vec<(u64, u8, Value)>,
     /// The sizes of the blocks that they take from the heap.
     pub(crate) heap: Vec<HeapBlocks>,
+    /// Whether they may ask what time it is.
+    pub(crate) reads_clock: bool,
     /// The cells that instructions with computed addresses may access.
     computed: BTreeMap<u64, BTreeSet<u64>>,
 }
@@ -151,9 +155,10 @@ pub(crate) fn lift(memory: &Memory, roles: &[RoleCode], is_by_language: bool) ->
         }
         let value = |(address, bytes): &(u64, u8)| (*address, *bytes, knowledge.value(*address, *bytes).unwrap_or(0));
         let cells = knowledge.cells().iter().map(value).collect();
+        let reads_clock = knowledge.reads_clock;
         let computed = knowledge.computed.into_iter().map(|(at, computed)| (at, computed.addresses)).collect();
         let heap = heap::blocks(memory, roles, lifted.iter().map(|role| &role.takes));
-        return Ok(Lifted { roles: lifted, cells, heap, computed });
+        return Ok(Lifted { roles: lifted, cells, heap, reads_clock, computed });
     }
     let explored = everything(&mut knowledge, roles)?;
     let start = explored[0].start;

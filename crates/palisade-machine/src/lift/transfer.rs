@@ -33,6 +33,9 @@ pub(crate) enum Spot {
     Constant(Value),
 }
 
+/// What to do about pointers to what is on a stack.
+const SHARE_STACKS: &str = "`.share_stacks()`, `stacks = true` in a file of roles, lets each of a fixed number of copies share what is on its stack";
+
 /// Nothing is said of the order of more accesses than this.
 const MOST_PARTS: usize = 3;
 
@@ -175,12 +178,13 @@ impl Transfer<'_, '_> {
             Access::None | Access::Store(_) | Access::LoadStore(_) => Some(Writing::Plain),
         };
         let expression = address(memory);
-        match known(&expression, self.environment) {
-            Abstract::Frame(offset) if offset + i64::from(bytes) > 8 => {
+        let at = known(&expression, self.environment);
+        match (at, self.environment.in_frame(at)) {
+            (_, Some(offset)) if offset + i64::from(bytes) > 8 => {
                 Err(Objection::new("this accesses memory of the role's caller, beyond its own frame"))
             }
-            Abstract::Frame(offset) => Ok(Spot::Frame(offset)),
-            Abstract::Constant(address) => {
+            (_, Some(offset)) if !self.knowledge.shares(at, bytes) => Ok(Spot::Frame(offset)),
+            (Abstract::Constant(address), _) => {
                 let address = address.cast_unsigned();
                 let stretches = match writing {
                     None => self.knowledge.load(address, bytes)?,
@@ -201,14 +205,14 @@ impl Transfer<'_, '_> {
                     _ => Spot::Parts(stretches),
                 })
             }
-            Abstract::Number(_) => {
+            (Abstract::Number(_), _) => {
                 let parts = self.knowledge.compute(self.instruction, bytes, writing)?;
                 Ok(Spot::Computed(expression, parts))
             }
-            Abstract::Unknown | Abstract::Low(_) => Err(Objection::new(
+            (Abstract::Frame(_) | Abstract::Unknown | Abstract::Low(_), _) => Err(Objection::new(
                 "this address may point into the role's own stack frame or not, depending on the path",
             )
-            .with_help("build with optimisation, so that the variable stays in a register")),
+            .with_help(SHARE_STACKS)),
         }
     }
 
@@ -237,10 +241,16 @@ impl Transfer<'_, '_> {
     /// A copy sleeps at a word, or wakes those that do.
     fn futex(&mut self, futex: Futex) -> Result<(), Objection> {
         let (expected, new) = (Expression::Constant(0), Expression::Old);
-        let spot = self.spot(Futex::WORD, &Access::CompareExchange { expected, new })?;
-        if let Spot::Frame(_) = spot {
-            return Err(Objection::new("copies sleep at a word in the role's own stack frame")
-                .with_help("share objects that outlive the role; what is on its stack must stay its own"));
+        let access = Access::CompareExchange { expected, new };
+        let mut spot = self.spot(Futex::WORD, &access)?;
+        if let Spot::Frame(offset) = spot {
+            let Abstract::Constant(word) = self.environment.frame_at(offset) else {
+                return Err(
+                    Objection::new("copies sleep at a word in the role's own stack frame").with_help(SHARE_STACKS)
+                );
+            };
+            self.knowledge.share(word.cast_unsigned(), Futex::WORD.bytes);
+            spot = self.spot(Futex::WORD, &access)?;
         }
         self.knowledge.sleeps |= futex.is_wait();
         self.applied.spots.push((spot, Futex::WORD.bytes));
@@ -376,5 +386,5 @@ fn half(memory: MemoryOperand, offset: Value, bytes: u8) -> MemoryOperand {
 
 fn escapes() -> Objection {
     Objection::new("a pointer into the role's own stack frame is stored where others can read it")
-        .with_help("share objects that outlive the role; what is on its stack must stay its own")
+        .with_help(SHARE_STACKS)
 }

@@ -61,6 +61,10 @@ pub struct Heading<'a> {
     pub halves: Vec<&'a str>,
     /// The sizes of blocks that roles take from the heap.
     pub heap: Vec<HeapBlocks>,
+    /// Whether copies may access what lies on the stacks of others.
+    pub shares_stacks: bool,
+    /// Whether copies may ask what time it is: the clock stands still.
+    pub clock_is_still: bool,
     /// The delays that are accepted: the place of the store, and that of the load.
     pub accepted: Vec<(&'a str, &'a str)>,
     /// Whether orderings were read in the sources of a build without optimisation.
@@ -93,6 +97,8 @@ impl<'a> Heading<'a> {
                 "parts" => heading.parts.push(rest),
                 "halves" => heading.halves.push(rest),
                 "heap" => heading.heap.extend(HeapBlocks::read(rest)),
+                "stacks" => heading.shares_stacks = true,
+                "clock" => heading.clock_is_still = true,
                 "accept" => heading.accepted.extend(rest.split_once(" past ")),
                 "orderings" => heading.is_in_source_order = true,
                 "language" => heading.is_by_language = true,

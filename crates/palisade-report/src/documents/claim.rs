@@ -29,6 +29,12 @@ pub struct ClaimDocument<'a> {
     /// The blocks that roles take from the heap, by their sizes.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub heap: Vec<HeapBlocksDocument>,
+    /// Whether copies may access what lies on the stacks of others; missing where they may not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub shares_stacks: bool,
+    /// Whether copies may ask what time it is, of a clock that stands still; missing where they do not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub clock_is_still: bool,
     /// The delays that are accepted: an execution that no interleaving explains has one of them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub accepted: Vec<AcceptedDocument<'a>>,
@@ -112,7 +118,8 @@ impl<'a> ClaimDocument<'a> {
 
 impl<'a> From<Claim<'a>> for ClaimDocument<'a> {
     fn from(claim: Claim<'a>) -> Self {
-        let Claim { statement, files, builds, narrowed, hints, halves, heap, accepted } = claim;
+        let Claim { statement, files, builds, narrowed, hints, halves, heap, shares_stacks, clock_is_still, accepted } =
+            claim;
         let file = |file: palisade_model::program::ReadFile<'a>| ReadFileDocument {
             kind: file.kind,
             name: file.name,
@@ -127,6 +134,8 @@ impl<'a> From<Claim<'a>> for ClaimDocument<'a> {
             hints,
             halves,
             heap: heap.into_iter().map(|HeapBlocks { bytes, most }| HeapBlocksDocument { bytes, most }).collect(),
+            shares_stacks,
+            clock_is_still,
             accepted: accepted.into_iter().map(|(store, load)| AcceptedDocument { store, load }).collect(),
         }
     }

@@ -10,7 +10,7 @@ use crate::report::account::{Account, Answer, Mark, Proof, Rule, Run, Shown};
 use crate::report::computation::{ComputationReport, Marks, address_text};
 use crate::report::context::instance_words;
 use crate::report::models::model_name;
-use crate::report::place::place;
+use crate::report::place::doing_at;
 use crate::report::subject::program_words;
 use crate::robustness::Fault;
 use crate::semantics::graphs::Axioms;
@@ -68,16 +68,13 @@ impl WaitsForEver<'_> {
     fn waiter_words(&self, stuck: &Stuck, waiter: &Waiter) -> String {
         let program = self.about.program;
         let name = stuck.instance.copy_name(program, waiter.copy);
-        let at = place(program, waiter.copy.thread, waiter.instruction);
+        let at = doing_at(program, waiter.copy.thread, waiter.instruction);
         if waiter.is_locked_out {
-            return format!("`{name}` waits at {at} for the lock, which is never given back");
+            return format!("`{name}` waits{at} for the lock, which is never given back");
         }
         let may = if waiter.is_idle { " (it may)" } else { "" };
         if let Some(address) = waiter.sleeps_at {
-            return format!(
-                "`{name}` sleeps on `{}` at {at}, and nobody wakes it{may}",
-                address_text(program, address)
-            );
+            return format!("`{name}` sleeps on `{}`{at}, and nobody wakes it{may}", address_text(program, address));
         }
         let held = waiter
             .looks_at
@@ -88,7 +85,7 @@ impl WaitsForEver<'_> {
         let released = waiter.released_by.map_or(String::new(), |(address, value)| {
             format!("; {value} in `{}` would let it go on", address_text(program, address))
         });
-        format!("`{name}` waits at {at}{may}: {held}{released}")
+        format!("`{name}` waits{at}{may}: {held}{released}")
     }
 
     fn tell_stuck<'a>(&'a self, account: &mut Account<'a>, stuck: &'a Stuck) {
@@ -97,7 +94,7 @@ impl WaitsForEver<'_> {
         let first = stuck.waiters.iter().find(|waiter| !waiter.is_idle);
         let short = first.map_or_else(String::new, |waiter| {
             let name = stuck.instance.copy_name(program, waiter.copy);
-            format!("`{name}` waits for ever at {}", place(program, waiter.copy.thread, waiter.instruction))
+            format!("`{name}` waits for ever{}", doing_at(program, waiter.copy.thread, waiter.instruction))
         });
         let others = stuck.waiters.iter().filter(|waiter| !waiter.is_idle).count().saturating_sub(1);
         let short = if others > 0 { format!("{short}, and so {}", more(others)) } else { short };

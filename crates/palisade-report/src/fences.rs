@@ -288,9 +288,10 @@ pub fn kind(measure: Measure) -> &'static str {
     }
 }
 
-/// `t1.l0`, for an exchange `xchg t1.l0`, for a store fence `sfence t1.l0`.
+/// `t1.l0`, or `t1 (line 3)` where the text has no name; an exchange is `xchg t1.l0`, a store fence `sfence t1.l0`.
 pub(super) fn measure_name(program: &Program, measure: Measure) -> String {
-    let name = measure.name(program);
+    let is_named = program.thread(measure.thread()).label(measure.label(program)).written().is_some();
+    let name = if is_named { measure.name(program) } else { measure_words(program, measure) };
     match measure {
         Measure::Exchange { .. } => format!("xchg {name}"),
         Measure::StoreFence { .. } => format!("sfence {name}"),

@@ -14,6 +14,15 @@ pub fn place(program: &Program, thread: ThreadId, instruction: InstructionId) ->
     format!("{}{}", thread.name, at(program, thread.label(own.source), own.span))
 }
 
+/// Where somebody does something, behind the words for it: ` at l0 (line 3)`; where the text has no name, ` (line 3)`.
+pub fn doing_at(program: &Program, thread: ThreadId, instruction: InstructionId) -> String {
+    let thread = program.thread(thread);
+    let own = thread.instruction(instruction);
+    let label = thread.label(own.source);
+    let at = at(program, label, own.span);
+    if label.written().is_some() { format!(" at{at}") } else { at }
+}
+
 /// Where a label and what stands at it are, behind a name: ` l0 (line 3)`, ` (line 30, called on line 35)`.
 pub fn at(program: &Program, label: &Label, span: Span) -> String {
     let name = label.written().map(|name| format!(" {name}")).unwrap_or_default();

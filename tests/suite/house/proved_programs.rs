@@ -1,7 +1,7 @@
 //! `palisade-proved` beside enumerations of all executions: random programs have the same verdict by both.
 
 use super::proved_checker::{cover, proved};
-use crate::environment::{is_long_run, seeds};
+use crate::environment::seeds;
 use palisade::program::Program;
 use palisade::semantics::graphs::{Axioms, oracle};
 use palisade::semantics::oracle::robust;
@@ -131,5 +131,4 @@ fn random_programs_have_the_verdicts_of_an_enumeration() {
     println!("{robust} robust, {violated} not; {rejected} runs rejected");
     let all = robust + violated;
     assert!(robust * 10 > all && violated * 10 > all && rejected * 20 < all, "{robust}, {violated}, {rejected}");
-    assert!(!is_long_run() || all > 1_000, "{all} programs");
 }

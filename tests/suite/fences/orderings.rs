@@ -17,6 +17,7 @@ use palisade::semantics::graphs::Axioms;
 use palisade::semantics::random::{LanguageShape, Randomness, language_program};
 use palisade::syntax::{Format, print, read};
 use palisade::verify::{check_repair, check_repair_evidence};
+use std::collections::BTreeSet;
 
 /// A random program as its own text says it.
 fn random_program(seed: u64, shape: &LanguageShape) -> Option<Program> {
@@ -58,8 +59,11 @@ fn every_claim_about_orderings_has_its_evidence() {
             let mut random = Randomness::new(seed ^ 0x0de);
             let check = StaleOptions { axioms: Axioms::C11, values: 12, certifies: true, limits: Limits::none() };
             let language: (&dyn palisade::program::Language, String) = (&Format::Native, "weakest.pal".to_owned());
-            let Ok(found) = orderings(&program, &OrderingsOptions { check, text: Some(language) }, &WithinLimits)
-            else {
+            let Ok(found) = orderings(
+                &program,
+                &OrderingsOptions { check, text: Some(language), withheld: BTreeSet::new() },
+                &WithinLimits,
+            ) else {
                 continue;
             };
             if let Some(shown) = &found.shown {

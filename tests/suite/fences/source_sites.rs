@@ -6,11 +6,13 @@
 use crate::checked::check;
 use crate::environment::is_long_run;
 use palisade::fences::{
-    FenceOptions, Measure, Repair, RepairError, RepairOptions, Silent, WithinLimits, repair, with_measures,
+    FenceOptions, Measure, Repair, RepairError, RepairOptions, Silent, WithinLimits, repair, repair_language,
+    with_measures,
 };
 use palisade::program::{Copies, LabelId, Origin, Program, Sites, SourceText};
 use palisade::robustness::{CheckOptions, Verdict};
-use palisade::semantics::random::{self, Randomness, Shape};
+use palisade::semantics::graphs::Axioms;
+use palisade::semantics::random::{self, LanguageShape, Randomness, Shape, language_program};
 use palisade::syntax::Format;
 use palisade::verify::check_repair;
 use std::collections::BTreeSet;
@@ -53,6 +55,18 @@ fn fences(program: &Program) -> Vec<Measure> {
         });
     let measures: BTreeSet<Measure> = labels.filter_map(|fence| fence.at_site(&sites)).collect();
     measures.into_iter().collect()
+}
+
+/// The same program with a place of its own for every instruction.
+fn apart(program: &Program) -> Program {
+    let mut apart = program.clone();
+    let other = |(number, line): (u8, &str)| match line.char_indices().next_back() {
+        Some((last, _)) => format!("{}{}\n", &line[..last], char::from(b'A' + number)),
+        None => "\n".to_owned(),
+    };
+    let text: String = (0..).zip(program.source.text.lines()).map(other).collect();
+    apart.source = SourceText::listing("random.toml", text, []);
+    apart
 }
 
 /// Compares the cheapest sets of sites with all sets; how many labels the fences of an optimum stand at beyond their number, where one is
@@ -127,21 +141,42 @@ fn the_checker_finds_the_places_itself() {
         let options = FenceOptions { values: 12, ..FenceOptions::default() };
         let Ok(found) = repair(&program, &options, &wanted, &Silent, &WithinLimits) else { continue };
         let Some(shown) = &found.shown else { continue };
-        // The same program with a place of its own for every instruction.
-        let mut apart = program.clone();
-        let other = |(number, line): (u8, &str)| match line.char_indices().next_back() {
-            Some((last, _)) => format!("{}{}\n", &line[..last], char::from(b'A' + number)),
-            None => "\n".to_owned(),
-        };
-        let text: String = (0..).zip(program.source.text.lines()).map(other).collect();
-        apart.source = SourceText::listing("random.toml", text, []);
         let sites = Sites::of(&program);
         if found.measures().iter().all(|measure| measure.parts(&sites).len() == 1) {
             continue;
         }
         assert!(check_repair(&program, None, &shown.evidence, &[]).is_ok());
-        assert!(check_repair(&apart, None, &shown.evidence, &[]).is_err(), "{program:#?}");
+        assert!(check_repair(&apart(&program), None, &shown.evidence, &[]).is_err(), "{program:#?}");
         rejected += 1;
     }
     assert!(rejected > 0, "no place had several labels");
+}
+
+/// Orderings are changed for each place of the sources, and the checker says the same of it.
+#[test]
+fn orderings_change_with_their_places() {
+    let shape = LanguageShape::default();
+    let (mut shared, mut rejected) = (0, 0);
+    for seed in 0..if is_long_run() { 5_000 } else { 400 } {
+        let mut random = Randomness::new(seed);
+        let program = listed(language_program(seed, &shape), 3, &mut random);
+        let wanted = RepairOptions { language: &Format::Machine, path: "random.toml".to_owned(), redundant: false };
+        let options = FenceOptions { values: 12, ..FenceOptions::default() };
+        // What is found is checked, and rejected evidence is an error.
+        let found = match repair_language(&program, Axioms::C11, &options, &wanted, &WithinLimits) {
+            Ok(found) => found,
+            Err(RepairError::Fences(_)) => continue,
+            Err(error) => panic!("seed {seed}: {error}\n{}", program.source.text),
+        };
+        let sites = Sites::of(&program);
+        let is_shared =
+            |measure: &Measure| matches!(measure, Measure::Ordered { .. }) && measure.parts(&sites).len() > 1;
+        let Some(shown) = found.shown.as_ref().filter(|_| found.measures().iter().any(is_shared)) else { continue };
+        shared += 1;
+        rejected += usize::from(check_repair(&apart(&program), None, &shown.evidence, &[]).is_err());
+    }
+    assert!(
+        shared > 5 && rejected > 0,
+        "{shared} repairs change several accesses at once, {rejected} are rejected apart"
+    );
 }

@@ -51,7 +51,11 @@ pub(super) fn order(changed: &mut Program, sites: &Sites, offered: impl IntoIter
     }
     for ((thread, access, failing), ordering) in found {
         for (thread, access) in sites.accesses(thread, access) {
-            changed.threads[thread.index()].instructions[access.index()].order(failing, ordering);
+            let own = &mut changed.threads[thread.index()].instructions[access.index()];
+            // Of updates at one place some may store always.
+            if own.operation().is_some_and(|operation| !operation.choices(failing).is_empty()) {
+                own.order(failing, ordering);
+            }
         }
     }
 }

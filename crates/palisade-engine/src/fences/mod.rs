@@ -69,7 +69,7 @@ pub(crate) use cost_function::MeasureCosts;
 pub use fence_error::FenceError;
 pub use language::{
     LanguageChange, LanguageRepair, LanguageRepaired, LanguageRow, Needed, OrderedPlace, Orderings, OrderingsOptions,
-    OrderingsShown, orderings, repair_language,
+    OrderingsShown, language_offer, orderings, repair_language, weaker_orderings,
 };
 pub use offered::{CostUnit, unit_of_costs};
 pub(crate) use offered::{Offered, unit_among};

@@ -6,6 +6,7 @@ use super::pattern::Pattern;
 use crate::robustness::CheckOptions;
 use palisade_model::limits::Limits;
 use palisade_model::program::{Measure, Program, Sites};
+use std::collections::BTreeSet;
 
 /// What to place, and how.
 #[derive(Clone, Debug)]
@@ -18,6 +19,8 @@ pub struct FenceOptions {
     pub only: Vec<Pattern>,
     /// Labels that may not.
     pub never: Vec<Pattern>,
+    /// Measures of a language that cannot be taken, whatever the patterns say.
+    pub withheld: BTreeSet<Measure>,
     /// Collect all optima, at most so many; 0 for one.
     pub alternatives: usize,
     /// Decide the attacks on their nets alone.
@@ -39,6 +42,7 @@ impl Default for FenceOptions {
             exchange: None,
             only: Vec::new(),
             never: Vec::new(),
+            withheld: BTreeSet::new(),
             alternatives: 0,
             nets: false,
             checks: false,

@@ -257,6 +257,11 @@ impl Program {
     pub fn listed(&self, instruction: &Instruction) -> Option<Listed<'_>> {
         if self.source.is_listing { Listed::at(&self.source, instruction.span) } else { None }
     }
+
+    /// Whether the ordering of an access is not known, and counts as relaxed.
+    pub fn is_assumed(&self, instruction: &Instruction) -> bool {
+        self.listed(instruction).is_some_and(|listed| listed.is_assumed)
+    }
 }
 
 #[cfg(test)]

@@ -8,10 +8,13 @@
 //! A fence in front of a place is passed before what the place does to memory. Of the labels that come from one place, its site therefore
 //! has those with an access to memory that control comes to from elsewhere, with no other access of the place in between; where none of
 //! them has an access, those that control comes to from elsewhere. No fence can be put between two accesses of one place.
+//!
+//! Where a program states orderings, what is done at one place with the same orderings gets others
+//! together. A place that is called with several orderings has them from elsewhere.
 
 use super::ids::{InstructionId, LabelId, ThreadId};
 use super::instruction::{Action, Instruction};
-use super::{Program, Thread};
+use super::{Ordering, Program, Thread};
 use crate::ordered::CollectOrdered;
 use crate::text::Span;
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,7 +34,7 @@ pub struct Sites {
     repeated: Repeated,
 }
 
-/// What comes from one place of a text, where there are several: by the first of them, and the first of each.
+/// What comes from one place of a text or of the sources, where there are several: by the first of them, and the first of each.
 #[derive(Clone, Debug, Default)]
 struct Repeated {
     accesses: BTreeMap<InstructionAt, Vec<InstructionAt>>,
@@ -84,7 +87,7 @@ impl Sites {
             grouped.first_instruction.extend(group.iter().map(|instruction| (*instruction, group[0])));
             grouped.instructions.insert(group[0], group);
         }
-        Self { grouped: Some(grouped), ..Self::default() }
+        Self { grouped: Some(grouped), repeated: Repeated::of_listing(program) }
     }
 
     /// The sites of a program that is read as it is written. Where it states orderings, a copy that
@@ -111,11 +114,7 @@ impl Sites {
                 }
             }
         }
-        let mut repeated = Repeated::default();
-        for group in accesses.into_values().filter(|group| group.len() > 1) {
-            repeated.first_access.extend(group.iter().map(|access| (*access, group[0])));
-            repeated.accesses.insert(group[0], group);
-        }
+        let mut repeated = Repeated::of_accesses(accesses.into_values());
         // A fence before a call that is inlined stands before that call alone.
         let is_of_copies =
             |group: &Vec<LabelAt>| group.len() > 1 && group.windows(2).all(|pair| pair[0].0 != pair[1].0);
@@ -167,6 +166,35 @@ impl Sites {
     pub fn instructions(&self, thread: ThreadId, instruction: InstructionId) -> Vec<InstructionAt> {
         let group = self.grouped.as_ref().and_then(|grouped| grouped.instructions.get(&(thread, instruction)));
         group.cloned().unwrap_or_else(|| vec![(thread, instruction)])
+    }
+}
+
+impl Repeated {
+    /// Groups of accesses and fences.
+    fn of_accesses(groups: impl Iterator<Item = Vec<InstructionAt>>) -> Self {
+        let mut repeated = Self::default();
+        for group in groups.filter(|group| group.len() > 1) {
+            repeated.first_access.extend(group.iter().map(|access| (*access, group[0])));
+            repeated.accesses.insert(group[0], group);
+        }
+        repeated
+    }
+
+    /// Of machine code with the orderings of its sources: what one place does in one way with the
+    /// same orderings, which are known or are assumed.
+    fn of_listing(program: &Program) -> Self {
+        type Way<'p> = (&'p str, &'static str, [Option<Ordering>; 2], bool);
+        let mut accesses: BTreeMap<Way<'_>, Vec<InstructionAt>> = BTreeMap::new();
+        for (id, thread) in program.thread_ids().filter(|(_, thread)| !thread.is_left_out()) {
+            for (number, instruction) in thread.instruction_ids().filter(|(_, own)| own.states_ordering()) {
+                if let (Some(operation), Some(place)) = (instruction.operation(), place(program, instruction)) {
+                    let orderings = [false, true].map(|failing| instruction.ordering(failing));
+                    let way = (place, operation.word(), orderings, program.is_assumed(instruction));
+                    accesses.entry(way).or_default().push((id, number));
+                }
+            }
+        }
+        Self::of_accesses(accesses.into_values())
     }
 }
 

@@ -3,10 +3,13 @@
 //! A program that was read as it is written has one label, or one instruction, for each. The listing of machine code says at the end of each line which place
 //! of the sources the instruction comes from; what comes from one place is changed together, over all threads that run. A fence in front of a
 //! place stands before what control meets there first: the accesses to memory, or where the place has none, the labels at which control comes to it.
+//! Orderings are changed together where they are the same, and are known or are not.
 
 use palisade_invariants::listed_place;
 use palisade_model::ordered::CollectOrdered;
-use palisade_model::program::{Action, Instruction, InstructionId, LabelId, Operation, Program, Thread, ThreadId};
+use palisade_model::program::{
+    Action, Instruction, InstructionId, LabelId, Operation, Ordering, Program, Thread, ThreadId,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The labels and instructions that are changed together, each list in the order of the program.
@@ -65,7 +68,7 @@ impl Together {
                 listed.labels.entry(place.to_owned()).or_default().push((id, label));
             }
         }
-        Self { listed: Some(listed), accesses: Vec::new(), standing: Vec::new() }
+        Self { listed: Some(listed), accesses: listed_at_once(program), standing: Vec::new() }
     }
 
     /// The accesses or fences that get orderings together with this one, which must be the first of
@@ -112,7 +115,7 @@ type Groups<T> = Vec<Vec<(ThreadId, T)>>;
 /// instructions they are in the copies that say `self`, each of which has one.
 fn said_at_once(program: &Program) -> (Groups<InstructionId>, Groups<LabelId>) {
     type Stretch = (usize, usize, u8);
-    let mut said: BTreeMap<Stretch, Vec<(ThreadId, InstructionId)>> = BTreeMap::new();
+    let mut at_once: BTreeMap<Stretch, Vec<(ThreadId, InstructionId)>> = BTreeMap::new();
     let mut standing: BTreeMap<(usize, Stretch), Vec<(ThreadId, LabelId)>> = BTreeMap::new();
     let states = program.threads.iter().flat_map(|thread| &thread.instructions).any(Instruction::states_ordering);
     if !states {
@@ -121,28 +124,47 @@ fn said_at_once(program: &Program) -> (Groups<InstructionId>, Groups<LabelId>) {
     for (id, thread) in program.thread_ids().filter(|(_, thread)| !thread.is_left_out()) {
         let mut met = BTreeSet::new();
         for (number, instruction) in thread.instruction_ids() {
-            let kind = match instruction.operation() {
-                Some(Operation::Load { .. }) => 0,
-                Some(Operation::Store { .. }) => 1,
-                Some(Operation::Update { .. }) => 2,
-                Some(Operation::Fence { .. }) => 3,
-                None => continue,
-            };
+            let Some((kind, _)) = said(instruction) else { continue };
             let stretch = (instruction.span.start, instruction.span.end, kind);
             if stretch.0 < stretch.1 {
-                said.entry(stretch).or_default().push((id, number));
+                at_once.entry(stretch).or_default().push((id, number));
                 if met.insert(instruction.source) {
                     standing.entry((thread.span.start, stretch)).or_default().push((id, instruction.source));
                 }
             }
         }
     }
-    let accesses = said.into_values().filter(|group| group.len() > 1).collect();
+    let accesses = at_once.into_values().filter(|group| group.len() > 1).collect();
     let is_of_copies = |group: &Vec<(ThreadId, LabelId)>| {
         let threads: BTreeSet<ThreadId> = group.iter().map(|(thread, _)| *thread).collect_set();
         group.len() > 1 && threads.len() == group.len()
     };
     (accesses, standing.into_values().filter(is_of_copies).collect())
+}
+
+/// What kind of operation an access or a fence is, and its orderings.
+fn said(instruction: &Instruction) -> Option<(u8, Vec<Ordering>)> {
+    Some(match instruction.operation()? {
+        Operation::Load { ordering, .. } => (0, vec![ordering]),
+        Operation::Store { ordering, .. } => (1, vec![ordering]),
+        Operation::Update { success, failure, .. } => (2, vec![success, failure]),
+        Operation::Fence { ordering } => (3, vec![ordering]),
+    })
+}
+
+/// The accesses and fences of a listing that do the same at one place of the sources, where these are several.
+fn listed_at_once(program: &Program) -> Groups<InstructionId> {
+    type Way<'p> = (&'p str, (u8, Vec<Ordering>), bool);
+    let mut at_once: BTreeMap<Way<'_>, Vec<(ThreadId, InstructionId)>> = BTreeMap::new();
+    for (id, thread) in program.thread_ids().filter(|(_, thread)| !thread.is_left_out()) {
+        for (number, instruction) in thread.instruction_ids() {
+            let Some(listed) = program.listed(instruction).filter(|_| instruction.states_ordering()) else { continue };
+            if let Some(said) = said(instruction) {
+                at_once.entry((listed.place, said, listed.is_assumed)).or_default().push((id, number));
+            }
+        }
+    }
+    at_once.into_values().filter(|group| group.len() > 1).collect()
 }
 
 /// The labels of a thread that a fence in front of their place is in front of, with these places.

@@ -17,9 +17,9 @@ mod repair;
 mod search;
 mod weakest;
 
-pub use repair::{LanguageChange, LanguageRepair, LanguageRepaired, repair_language};
+pub use repair::{LanguageChange, LanguageRepair, LanguageRepaired, language_offer, repair_language};
 pub use search::LanguageRow;
-pub use weakest::{Needed, OrderedPlace, Orderings, OrderingsOptions, OrderingsShown, orderings};
+pub use weakest::{Needed, OrderedPlace, Orderings, OrderingsOptions, OrderingsShown, orderings, weaker_orderings};
 
 #[cfg(test)]
 mod tests;

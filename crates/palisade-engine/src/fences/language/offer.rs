@@ -18,13 +18,13 @@ pub(super) struct Choosable {
 
 impl Choosable {
     /// All of a program: accesses that are no plain data, and fences, of threads that run. Of those
-    /// from one place of the text, the first.
+    /// from one place of the text, the first. What is not known to be ordered as it says is none.
     pub(super) fn all(program: &Program, sites: &Sites) -> Vec<Self> {
         let mut all = Vec::new();
         for (thread, template) in program.thread_ids().filter(|(_, thread)| !thread.is_left_out()) {
             for (access, instruction) in template.instruction_ids() {
                 let Some(operation) = instruction.operation() else { continue };
-                if sites.first_access(thread, access) != (thread, access) {
+                if sites.first_access(thread, access) != (thread, access) || program.is_assumed(instruction) {
                     continue;
                 }
                 let is_fence = matches!(operation, Operation::Fence { .. });

@@ -61,10 +61,10 @@ pub struct LanguageChange {
 }
 
 impl LanguageRepaired {
-    /// The measures taken.
+    /// The measures taken, of which none is about the same access as another one.
     pub fn measures(&self) -> Vec<Measure> {
         match &self.repair {
-            LanguageRepair::Valid(changes) => changes.iter().map(|change| change.measure).collect(),
+            LanguageRepair::Valid(changes) => joined(changes.iter().map(|change| change.measure)),
             LanguageRepair::Impossible(_) | LanguageRepair::Unknown(_) => Vec::new(),
         }
     }
@@ -121,7 +121,7 @@ pub fn repair_language(
     let is_bound = search.add_bound(&mut evidence, &positions, &cheapest);
     let set = search.offered.positions(&taken);
     let text = (!taken.is_empty()).then(|| {
-        let changes = joined(&taken);
+        let changes = joined(taken.iter().copied());
         RepairedText::new(program, wanted.language, &changes, &wanted.path)
     });
     let mut own = Some(certificate.clone());
@@ -163,6 +163,11 @@ fn told(search: Search<'_>, repair: LanguageRepair, shown: Option<Shown>) -> Lan
     LanguageRepaired { repair, rows, text: None, certificate: None, shown, searches, configurations }
 }
 
+/// The measures that a repair may choose among.
+pub fn language_offer(program: &Program, axioms: Axioms, options: &FenceOptions) -> Vec<Measure> {
+    offer(program, axioms, options).into_iter().map(|(measure, _)| measure).collect()
+}
+
 /// What is on offer: orderings stronger than those of the text, and fences where something accesses memory.
 fn offer(program: &Program, axioms: Axioms, options: &FenceOptions) -> Vec<(Measure, Cost)> {
     let sites = Sites::of(program);
@@ -184,15 +189,16 @@ fn offer(program: &Program, axioms: Axioms, options: &FenceOptions) -> Vec<(Meas
         matches!(measure, Measure::Fence { label, .. } if by_label(*label))
     });
     offer.extend(fences.map(|fence| (fence, cost.clone())));
+    offer.retain(|(measure, _)| !options.withheld.contains(measure));
     offer
 }
 
 /// Measures of which none is about the same access as another one.
-fn joined(taken: &[Measure]) -> Vec<Measure> {
+fn joined(taken: impl IntoIterator<Item = Measure>) -> Vec<Measure> {
     let mut all: Vec<Measure> = Vec::new();
     for measure in taken {
-        let Measure::Ordered { thread, access, failing, ordering } = *measure else {
-            all.push(*measure);
+        let Measure::Ordered { thread, access, failing, ordering } = measure else {
+            all.push(measure);
             continue;
         };
         let same = all.iter_mut().find_map(|other| match other {
@@ -205,7 +211,7 @@ fn joined(taken: &[Measure]) -> Vec<Measure> {
         });
         match same {
             Some(own) => *own = own.join(ordering),
-            None => all.push(*measure),
+            None => all.push(measure),
         }
     }
     all

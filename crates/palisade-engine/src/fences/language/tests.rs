@@ -12,7 +12,7 @@ use palisade_semantics::graphs::oracle::{Found, by_events};
 use palisade_semantics::graphs::{Axioms, by_language};
 use palisade_semantics::random::{LanguageShape, Randomness, language_program};
 use palisade_syntax::{Format, parse};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What there is to choose, where that is not too much.
 fn places(program: &Program) -> Option<Vec<Choosable>> {
@@ -97,7 +97,8 @@ fn most() -> usize {
 /// The tool's answer; nothing where values grow.
 fn answer(program: &Program) -> Option<Vec<OrderedPlace>> {
     let check = StaleOptions { axioms: Axioms::C11, values: 50, certifies: true, limits: Limits::none() };
-    let found = orderings(program, &OrderingsOptions { check, text: None }, &WithinLimits).ok()?;
+    let found =
+        orderings(program, &OrderingsOptions { check, text: None, withheld: BTreeSet::new() }, &WithinLimits).ok()?;
     assert!(found.shown.as_ref().is_none_or(|shown| shown.facts.is_some()), "the evidence is checked");
     match found.orderings {
         Orderings::Weakest(places) => Some(places),

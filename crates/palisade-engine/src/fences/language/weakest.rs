@@ -8,6 +8,7 @@ use crate::robustness::{GraphViolation, StaleAnswer, StaleOptions, decide_stale}
 use palisade_evidence::{Row, RowWitness, StaleCertificate, ValidProof, ValidSet};
 use palisade_model::limits::StopReason;
 use palisade_model::program::{InstructionId, Language, Measure, NoText, Ordering, Program, Sites, ThreadId};
+use std::collections::BTreeSet;
 
 /// What is asked about orderings, and how.
 #[derive(Clone, Debug)]
@@ -17,6 +18,8 @@ pub struct OrderingsOptions<'a> {
     /// Where the weakened text is wanted: the language of the program's text, and the name under
     /// which it is read again.
     pub text: Option<(&'a dyn Language, String)>,
+    /// Orderings that cannot be given to their places: such a place keeps its own.
+    pub withheld: BTreeSet<Measure>,
 }
 
 /// What is found about the orderings of a program.
@@ -74,6 +77,19 @@ pub struct OrderedPlace {
     pub needed: Vec<Needed>,
 }
 
+impl OrderingsShown {
+    /// The orderings that places have together, where these are weaker than their own.
+    pub fn measures(&self) -> Vec<Measure> {
+        let Orderings::Weakest(places) = &self.orderings else { return Vec::new() };
+        let weaker = places.iter().filter(|place| place.together != place.stated);
+        let measure = |place: &OrderedPlace| {
+            let OrderedPlace { thread, access, failing, together: ordering, .. } = *place;
+            Measure::Ordered { thread, access, failing, ordering }
+        };
+        weaker.map(measure).collect()
+    }
+}
+
 impl OrderedPlace {
     /// Whether it can be weaker, alone or with others.
     pub fn is_weakened(&self) -> bool {
@@ -94,6 +110,19 @@ pub struct Needed {
     pub stated: Program,
 }
 
+/// The measures that give an access or a fence a weaker ordering than it has.
+pub fn weaker_orderings(program: &Program) -> Vec<Measure> {
+    let places = weakenable(program);
+    places.iter().flat_map(|place| place.weaker().map(|ordering| place.measure(ordering))).collect()
+}
+
+/// The accesses and fences that may have a weaker ordering.
+fn weakenable(program: &Program) -> Vec<Choosable> {
+    let mut places = Choosable::all(program, &Sites::of(program));
+    places.retain(|place| place.weaker().next().is_some());
+    places
+}
+
 /// Asks which orderings of a program can be weaker without a loss of robustness.
 ///
 /// # Errors
@@ -109,7 +138,7 @@ pub fn orderings(
     checks: &dyn Checks,
 ) -> Result<OrderingsShown, RepairError> {
     let check = StaleOptions { certifies: true, ..options.check.clone() };
-    Asking::new(program, &check).answer(options, Checker { limits: &check.limits, checks })
+    Asking::new(program, &check, &options.withheld).answer(options, Checker { limits: &check.limits, checks })
 }
 
 /// The question, with what is known of it.
@@ -121,10 +150,9 @@ struct Asking<'a> {
 }
 
 impl<'a> Asking<'a> {
-    fn new(program: &'a Program, check: &'a StaleOptions) -> Self {
-        let sites = Sites::of(program);
-        let mut places = Choosable::all(program, &sites);
-        places.retain(|place| place.weaker().next().is_some());
+    fn new(program: &'a Program, check: &'a StaleOptions, withheld: &BTreeSet<Measure>) -> Self {
+        let mut places = weakenable(program);
+        places.retain(|place| !place.weaker().any(|ordering| withheld.contains(&place.measure(ordering))));
         let offer = places.iter().flat_map(|place| {
             let kept = place.weaker().chain([place.stated]).filter(|ordering| *ordering != Ordering::Relaxed);
             kept.map(|ordering| (place.measure(ordering), place.cost(ordering)))

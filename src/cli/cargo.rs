@@ -19,19 +19,20 @@ const HELP: &str = "\
 Check the harnesses of a package: tests that end in `Harness::check` (crate palisade-harness)
 
 Usage: cargo palisade [--test NAME] [--package NAME] [--profile dev|release] [--model c11|ra] [--every-compilation]
-                      [--orderings | --fences | --diff | --apply] [FILTER] [-- OPTIONS OF palisade check, or of palisade fences]
+                      [--fences | --orderings] [--diff | --apply] [FILTER] [-- OPTIONS OF palisade check, fences or orderings]
 
   --test NAME       only this file of tests; all of them otherwise, and unit tests that have harnesses
   --package NAME    a package of the workspace
   --profile NAME    release, unless you say otherwise
   --model c11|ra    ask about the sources against C11 or release/acquire, on all processors: their orderings are read in a
                     build without optimisation. Without it the machine code is asked about, on x86
-  --orderings       the weakest orderings of the sources that keep each harness robust against C11
   --every-compilation
                     build a second time without optimisation, and say whether the verdict holds of every compilation
-  --fences          the cheapest fences that make each harness robust, as places in the sources
-  --diff            the same, as a patch of the sources
-  --apply           the same, and write the fences into the sources, build, and check again; sources of dependencies stay
+  --fences          the cheapest fences that make each harness robust, as places in the sources; with `--model c11` the
+                    fewest and weakest changes of orderings, and fences
+  --orderings       the weakest orderings of the sources that keep each harness robust against C11
+  --diff            one of these, the fences unless you say otherwise, as a patch of the sources
+  --apply           the same, and write the patch into the sources, build, and check again; sources of dependencies stay
   --no-check        build and write the snapshots, and stop
   FILTER            only tests whose names contain this
 
@@ -63,6 +64,8 @@ struct Request {
     every_compilation: bool,
     /// What is asked.
     question: Question,
+    /// `--diff` or `--apply`, as a word of the subcommand that is asked.
+    change: Option<&'static str>,
     /// The filter.
     filter: Option<String>,
     /// What stands behind `--`.
@@ -96,12 +99,8 @@ enum Question {
     Check,
     /// The weakest orderings.
     Orderings,
-    /// The cheapest fences.
+    /// The cheapest fences, or changes of orderings.
     Fences,
-    /// The same, as a patch.
-    Diff,
-    /// The same, written into the sources.
-    Apply,
     /// Nothing: snapshots alone.
     Nothing,
 }
@@ -151,14 +150,19 @@ fn understood(arguments: &[String]) -> Result<Request, String> {
             "--every-compilation" => request.every_compilation = true,
             "--orderings" => request.ask(Question::Orderings)?,
             "--fences" => request.ask(Question::Fences)?,
-            "--diff" => request.ask(Question::Diff)?,
-            "--apply" => request.ask(Question::Apply)?,
+            "--diff" => request.change("--diff")?,
+            "--apply" => request.change("--apply")?,
             "--no-check" => request.ask(Question::Nothing)?,
             "--help" | "-h" => request.help = true,
             option if option.starts_with('-') => return Err(format!("`{option}` is not known")),
             _ if request.filter.is_none() => request.filter = Some(word),
             other => return Err(format!("there are two filters, `{other}` is the second")),
         }
+    }
+    match (request.change, request.question) {
+        (Some(_), Question::Check) => request.question = Question::Fences,
+        (Some(change), Question::Nothing) => return Err(format!("`--no-check` and `{change}` exclude each other")),
+        _ => {}
     }
     if request.question == Question::Orderings {
         if request.language.as_deref() == Some("ra") {
@@ -169,9 +173,6 @@ fn understood(arguments: &[String]) -> Result<Request, String> {
     if request.language.is_some() && request.every_compilation {
         return Err("`--model c11` is about every compilation; `--every-compilation` is about x86".to_owned());
     }
-    if request.language.is_some() && matches!(request.question, Question::Fences | Question::Diff | Question::Apply) {
-        return Err("fences are found for x86; `--model c11` has none in sources yet".to_owned());
-    }
     Ok(request)
 }
 
@@ -179,11 +180,18 @@ impl Request {
     /// Asks for something else than a check.
     fn ask(&mut self, question: Question) -> Result<(), String> {
         if self.question != Question::Check {
-            let message = "`--orderings`, `--fences`, `--diff`, `--apply` and `--no-check` exclude each other";
-            return Err(message.to_owned());
+            return Err("`--orderings`, `--fences` and `--no-check` exclude each other".to_owned());
         }
         self.question = question;
         Ok(())
+    }
+
+    /// Wants changes of the sources.
+    fn change(&mut self, how: &'static str) -> Result<(), String> {
+        match self.change.replace(how) {
+            Some(other) if other != how => Err("`--diff` and `--apply` exclude each other".to_owned()),
+            _ => Ok(()),
+        }
     }
 
     /// The command for the shell that builds again and writes the snapshots.
@@ -216,20 +224,16 @@ fn check_package(request: &Request) -> Result<Exit, String> {
     if files.is_empty() {
         return Err("no test has come to `Harness::check`: `palisade-harness` has an example".to_owned());
     }
-    let changes: &[&str] = match request.question {
+    let model = request.language.as_deref().map_or(Vec::new(), |model| vec!["--model", model]);
+    let words: Vec<&str> = match request.question {
         Question::Nothing => return Ok(Exit::Holds),
-        Question::Check => {
-            let model = request.language.as_deref().map_or(Vec::new(), |model| vec!["--model", model]);
-            return palisade(&[&["check"], model.as_slice()].concat(), &request.options, &files);
-        }
-        Question::Orderings => &["orderings"],
-        Question::Fences => &["fences"],
-        Question::Diff => &["fences", "--diff"],
-        Question::Apply => &["fences", "--apply"],
+        Question::Check => return palisade(&[&["check"], model.as_slice()].concat(), &request.options, &files),
+        Question::Orderings => ["orderings"].into_iter().chain(request.change).collect(),
+        Question::Fences => ["fences"].into_iter().chain(model).chain(request.change).collect(),
     };
     let mut worst = Exit::Holds;
     for file in files {
-        worst = worst.worst(palisade(changes, &request.options, &[file])?);
+        worst = worst.worst(palisade(&words, &request.options, &[file])?);
     }
     Ok(worst)
 }
@@ -381,9 +385,12 @@ mod tests {
         assert_eq!(request.options, ["-v"]);
         assert_eq!(request.question, Question::Check);
         let request = understood(&words("--diff queue")).expect("good usage");
-        assert_eq!(request.question, Question::Diff);
+        assert_eq!((request.question, request.change), (Question::Fences, Some("--diff")));
         assert!(request.build_again().expect("there is a folder").ends_with("'palisade' '--no-check' 'queue'"));
-        assert!(understood(&words("--diff --apply")).is_err());
+        let request = understood(&words("--orderings --apply")).expect("good usage");
+        assert_eq!((request.question, request.change), (Question::Orderings, Some("--apply")));
+        assert_eq!(request.language.as_deref(), Some("c11"));
+        assert!(understood(&words("--diff --apply")).is_err() && understood(&words("--no-check --diff")).is_err());
         assert_eq!(quoted("it's"), r"'it'\''s'");
         assert!(understood(&words("--tests x")).is_err());
         assert!(understood(&words("a b")).is_err());

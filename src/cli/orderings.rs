@@ -2,13 +2,15 @@
 
 use super::answers::Asking;
 use super::evidence_files::{unwritten, write_document};
-use super::fences::{Guarded, no_text, path_in, rejected, write_back};
+#[cfg(feature = "machine")]
+use super::fences::sources::{Again, apply};
+use super::fences::{Guarded, Wanted, changes_of_text, path_in, rejected, untaken, write_back};
 use super::files::write_file;
 use super::folder::create_folder;
 use super::outcome::Outcome;
 use super::{Exit, Loaded, ProgramOptions, SharedOptions, print_input_error};
 use crate::evidence::Evidence;
-use crate::fences::{Orderings, OrderingsOptions, OrderingsShown, orderings};
+use crate::fences::{Orderings, OrderingsOptions, OrderingsShown, orderings, weaker_orderings};
 use crate::limits::Limits;
 use crate::questions::{LanguageRobustness, Properties, PropertyOptions};
 use crate::report::account::{Account, Standing};
@@ -16,7 +18,7 @@ use crate::report::orderings::{self as report, OrderingsDocument, StatedProperty
 use crate::robustness::StaleOptions;
 use crate::semantics::Model;
 use crate::semantics::graphs::Axioms;
-use crate::syntax::InputError;
+use crate::syntax::{Format, InputError};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -57,6 +59,12 @@ pub(super) fn run(arguments: &OrderingsArguments, shared: &SharedOptions) -> Exi
     match answered {
         Ok(outcome) => {
             outcome.print();
+            #[cfg(feature = "machine")]
+            if let (Some(proposal), true) = (&outcome.proposal, arguments.apply) {
+                let (file, values) = (arguments.file.as_str(), arguments.values);
+                let again = Again { file, program: &arguments.program, model: Axioms::C11.word(), values };
+                return apply(proposal, again, shared).unwrap_or_else(|error| print_input_error(&error, shared));
+            }
             outcome.spoken.exit
         }
         Err(error) => print_input_error(&error, shared),
@@ -83,17 +91,20 @@ pub(super) fn answer(
         }
         _ => program.source.name.clone(),
     };
-    let is_text_wanted = arguments.diff || arguments.apply || arguments.certificate.is_some();
+    let is_needed = arguments.apply || arguments.diff;
+    let is_text_wanted = (is_needed || arguments.certificate.is_some()) && loaded.format != Format::Machine;
+    let (withheld, kept) = untaken(&arguments.file, loaded, || weaker_orderings(program));
     let options = OrderingsOptions {
         check: StaleOptions { axioms: Axioms::C11, values: arguments.values, certifies: true, limits: limits.clone() },
         text: is_text_wanted.then_some((&loaded.format, path)),
+        withheld,
     };
     let found = match orderings(program, &options, &Guarded { file: &arguments.file }) {
         Ok(found) => found,
         Err(error) => return rejected(&error, &arguments.file, loaded),
     };
-    let is_needed = arguments.apply || arguments.diff;
-    let no_diff = no_text(&arguments.file, is_needed, found.text.as_ref())?;
+    let wanted = Wanted { file: &arguments.file, sources: is_needed, text: is_needed };
+    let (proposal, no_diff) = changes_of_text(&wanted, loaded, &found.measures(), found.text.as_ref())?;
     let mut certificates = match &arguments.certificate {
         Some(folder) => write_proofs(folder, arguments, loaded, &found)?,
         None => Vec::new(),
@@ -105,9 +116,15 @@ pub(super) fn answer(
     let text = text.filter(|_| found.certificate.is_some());
     let written = write_back(&arguments.file, loaded, text.filter(|_| arguments.apply))?;
     let context = loaded.context(&arguments.file, begin, &certificates);
-    let graphs = arguments.graphs;
-    let result =
-        report::Result { found: &found, properties: &properties, graphs, no_diff: no_diff.as_deref(), written };
+    let result = report::Result {
+        found: &found,
+        properties: &properties,
+        graphs: arguments.graphs,
+        no_diff: no_diff.as_deref(),
+        proposal: proposal.as_ref().filter(|_| is_needed),
+        kept: &kept,
+        written,
+    };
     let report = || match &found.orderings {
         Orderings::Weakest(_) if arguments.diff => result.diff().to_owned(),
         _ => report::text(&result, &context, shared.verbose),
@@ -122,6 +139,7 @@ pub(super) fn answer(
     };
     let mut outcome = Outcome::new(exit, shared, || OrderingsDocument::new(&result, &context), report);
     outcome.text = text.map(|text| text.text().to_owned());
+    outcome.proposal = proposal;
     Ok(outcome)
 }
 

@@ -4,7 +4,7 @@ use super::claim;
 use super::context::{Context, domain_line};
 use super::needed::Needed;
 use super::place::{at, place};
-use super::proposal::Proposal;
+use super::proposal::{PROPOSED, Proposal};
 use super::verdict::outcome_word;
 use super::verdict::{VerdictWord, before_the_repair};
 use super::{counted, source_place, unreached, widths};
@@ -105,7 +105,7 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
     }
     if !result.diff().is_empty() {
         if result.proposal.is_some() {
-            out.push_str("  proposed changes of the sources, not yet built and checked again\n");
+            out.push_str(PROPOSED);
         }
         let _ = writeln!(out);
         out.push_str(result.diff());

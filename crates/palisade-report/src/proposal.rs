@@ -1,5 +1,7 @@
 //! Changes of sources that are proposed for a repair of machine code.
 
+use serde::Serialize;
+use std::fmt::Write;
 use std::path::PathBuf;
 
 /// A file of the sources with the changes made.
@@ -23,3 +25,24 @@ pub struct Proposal {
     /// The unified diff of all of them.
     pub diff: String,
 }
+
+/// A place of the sources where no change, or not every change, can be made, so that none of these was considered.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct KeptPlace {
+    /// The place: a file, a line, a column.
+    pub place: String,
+    /// What stands in the way.
+    pub reason: String,
+}
+
+/// A line for each kept place.
+pub(crate) fn kept_lines(kept: &[KeptPlace]) -> String {
+    kept.iter().fold(String::new(), |mut out, KeptPlace { place, reason }| {
+        let _ = writeln!(out, "  kept     {place}: {reason}");
+        out
+    })
+}
+
+/// What is said in front of the diff of sources.
+pub(crate) const PROPOSED: &str = "  proposed changes of the sources, not yet built and checked again\n";

@@ -1,24 +1,27 @@
 //! `palisade fences --model c11`: the fewest and weakest changes of orderings, and fences, that make a program robust against a language.
 
 use super::arguments::FencesArguments;
+use super::changes::{Wanted, changes_of_text, untaken};
 use super::checks::Guarded;
-use super::repaired::{Proofs, no_text, write_back, write_proofs};
+use super::repaired::{Proofs, write_back, write_proofs};
 use super::robustness::rejected;
 use crate::cli::outcome::Outcome;
 use crate::cli::outputs::OutputOptions;
 use crate::cli::words::Ask;
 use crate::cli::{Exit, Loaded, SharedOptions};
 use crate::evidence::Evidence;
-use crate::fences::{LanguageRepair, LanguageRepaired, repair_language};
+use crate::fences::{LanguageRepair, LanguageRepaired, language_offer, repair_language};
 use crate::limits::Limits;
 use crate::questions::LanguageRobustness;
 use crate::report::documents::FencesDocument;
+use crate::report::findings::language_findings;
 use crate::report::language_fences as report;
+use crate::report::page::language_page;
 use crate::semantics::graphs::Axioms;
 use crate::syntax::InputError;
 use std::time::Instant;
 
-/// Answers `palisade fences` for robustness against a language: the exit status. Nothing is written for `--sarif`.
+/// Answers `palisade fences` for robustness against a language: the exit status.
 pub(super) fn answer(
     arguments: &FencesArguments,
     axioms: Axioms,
@@ -32,12 +35,15 @@ pub(super) fn answer(
     if let Some(objection) = LanguageRobustness::objection(&loaded.about(), axioms) {
         return Err(InputError::from((program.source.clone(), vec![objection])));
     }
-    let (options, wanted) = (arguments.fence_options(loaded, limits)?, arguments.repair_options(loaded));
+    let (mut options, wanted) = (arguments.fence_options(loaded, limits)?, arguments.repair_options(loaded));
+    let (withheld, kept) = untaken(&arguments.file, loaded, || language_offer(program, axioms, &options));
+    options.withheld = withheld;
     let found = match repair_language(program, axioms, &options, &wanted, &Guarded { file: &arguments.file }) {
         Ok(found) => found,
         Err(error) => return rejected(&error, &arguments.file, loaded),
     };
-    let no_text = no_text(&arguments.file, arguments.needs_text(), found.text.as_ref())?;
+    let measures = found.measures();
+    let (proposal, no_text) = changes_of_text(&Wanted::of(arguments), loaded, &measures, found.text.as_ref())?;
     let certificates = match &arguments.certificate {
         Some(folder) => write_proofs(folder, arguments, loaded, proofs(loaded, &found))?,
         None => Vec::new(),
@@ -45,7 +51,14 @@ pub(super) fn answer(
     let text = found.repaired_text().filter(|_| found.certificate.is_some());
     let written = write_back(&arguments.file, loaded, text.filter(|_| arguments.apply))?;
     let context = loaded.context(&arguments.file, begin, &certificates);
-    let result = report::Result { found: &found, axioms, no_diff: no_text.as_deref(), written };
+    let result = report::Result {
+        found: &found,
+        axioms,
+        no_diff: no_text.as_deref(),
+        proposal: proposal.as_ref(),
+        kept: &kept,
+        written,
+    };
     let exit = match &found.repair {
         // Asked to write, and not sure enough to.
         LanguageRepair::Valid(measures) if arguments.apply && !measures.is_empty() && written.is_none() => {
@@ -59,8 +72,13 @@ pub(super) fn answer(
         LanguageRepair::Valid(..) if arguments.diff => result.diff().to_owned(),
         _ => report::text(&result, &context, shared.verbose),
     };
-    let mut outcome = Outcome::new(exit, shared, || FencesDocument::for_language(&result, &context), report);
+    let document = || FencesDocument::for_language(&result, &context);
+    let find = || language_findings(&result, &context, loaded.format);
+    let page = || language_page(&document(), &result, &context);
+    let mut outcome = Outcome::new(exit, shared, document, report);
+    outcome.spoken.answer = OutputOptions::from(&arguments.sarif).answer(find, page);
     outcome.text = text.map(|text| text.text().to_owned());
+    outcome.proposal = proposal;
     Ok(outcome)
 }
 
@@ -94,15 +112,14 @@ fn check_options(arguments: &FencesArguments, name: &str) -> Result<(), InputErr
         || arguments.method.is_some()
         || arguments.bound.is_some()
         || arguments.with.is_some()
-        || arguments.has_costs()
-        || OutputOptions::from(&arguments.sarif).are_any();
+        || arguments.has_costs();
     if !is_other {
         return Ok(());
     }
     let message =
         "against a language, `palisade fences` finds the fewest places to change, and then the weakest changes";
-    let help = "besides FILE, `--only`, `--never`, `--diff`, `--apply`, `--certificate` and `--values` go with it; \
-                `palisade orderings` says which orderings can be weaker"
+    let help = "besides FILE, `--only`, `--never`, `--diff`, `--apply`, `--certificate`, `--values` and files go with \
+                it; `palisade orderings` says which orderings can be weaker"
         .to_owned();
     Err(InputError::file(name, message).with_help_if(Some(help)))
 }

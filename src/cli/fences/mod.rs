@@ -1,6 +1,7 @@
 //! `palisade fences`: the cheapest repair, for robustness, for the program's properties, against hangs or against triangular races.
 
 mod arguments;
+mod changes;
 mod checks;
 mod language;
 mod needed;
@@ -12,7 +13,7 @@ mod remedies;
 mod repaired;
 mod robustness;
 #[cfg(feature = "machine")]
-mod sources;
+pub(super) mod sources;
 
 use super::batch::{Spoken, print_unwritten};
 use super::outcome::Outcome;
@@ -21,14 +22,16 @@ use super::words::Ask;
 use super::{Exit, Loaded, SharedOptions, print_input_error};
 use crate::limits::Limits;
 use crate::report::findings::Answer;
+use crate::semantics::graphs::Axioms;
 use crate::syntax::InputError;
 pub(super) use arguments::FencesArguments;
 use arguments::ObjectiveChoice;
 pub(super) use arguments::path_in;
+pub(super) use changes::{Wanted, changes_of_text, untaken};
 pub(super) use checks::Guarded;
 pub(super) use properties::placement_options;
 pub(super) use remedies::hang_options;
-pub(super) use repaired::{no_text, write_back};
+pub(super) use repaired::write_back;
 pub(super) use robustness::rejected;
 
 /// Runs `palisade fences`.
@@ -68,7 +71,10 @@ fn say(
     let Outcome { spoken, proposal, .. } = outcome;
     #[cfg(feature = "machine")]
     if let (Some(proposal), true) = (&proposal, arguments.apply) {
-        return Ok((sources::apply(proposal, arguments, shared)?, None));
+        let (file, values) = (arguments.file.as_str(), arguments.values);
+        let model = arguments.language().map_or("tso", Axioms::word);
+        let again = sources::Again { file, program: &arguments.program, model, values };
+        return Ok((sources::apply(proposal, again, shared)?, None));
     }
     #[cfg(not(feature = "machine"))]
     let _ = (proposal, arguments, shared);

@@ -1,10 +1,11 @@
 //! `palisade fences` for robustness: the cheapest fences that make a program robust.
 
 use super::arguments::{FencesArguments, refused_cost, refused_pattern};
+use super::changes::{Wanted, changes_of_text};
 use super::checks::{Guarded, alarm};
 use super::needed;
 use super::progress::Progress;
-use super::repaired::{Proofs, no_text, write_back, write_proofs};
+use super::repaired::{Proofs, write_back, write_proofs};
 use crate::cli::outcome::Outcome;
 use crate::cli::outputs::OutputOptions;
 use crate::cli::{Exit, Loaded, SharedOptions};
@@ -17,8 +18,7 @@ use crate::report::fences as report;
 use crate::report::findings::fence_findings;
 use crate::report::needed::Needed;
 use crate::report::page::fences_page;
-use crate::report::proposal::Proposal;
-use crate::syntax::{Format, InputError};
+use crate::syntax::InputError;
 use std::time::Instant;
 
 /// Answers `palisade fences` for robustness: the exit status, and what was found for `--sarif`.
@@ -51,15 +51,8 @@ pub(super) fn answer(
             return Ok(Outcome::rejected(alarm(&arguments.file, &failure)));
         }
     };
-    let proposed = proposed(arguments, loaded, &found);
-    let (proposal, no_text) = match proposed {
-        None => (None, no_text(&arguments.file, arguments.needs_text(), found.text.as_ref())?),
-        Some(Ok(proposal)) => (Some(proposal), None),
-        Some(Err(why)) if arguments.apply || arguments.diff => {
-            return Err(InputError::file(arguments.file.as_str(), why));
-        }
-        Some(Err(why)) => (None, Some(why)),
-    };
+    let measures = found.measures();
+    let (proposal, no_text) = changes_of_text(&Wanted::of(arguments), loaded, &measures, found.text.as_ref())?;
     let certificates = match &arguments.certificate {
         Some(folder) => write_proofs(folder, arguments, loaded, proofs(loaded, &found, needed.as_ref()))?,
         None => Vec::new(),
@@ -97,17 +90,6 @@ pub(super) fn answer(
     outcome.text = text.map(|text| text.text().to_owned());
     outcome.proposal = proposal;
     Ok(outcome)
-}
-
-/// The changes of the sources of machine code, or why there are none; nothing for other programs, and where nothing is to be changed.
-fn proposed(arguments: &FencesArguments, loaded: &Loaded, found: &Repaired) -> Option<Result<Proposal, String>> {
-    if loaded.format != Format::Machine || found.measures().is_empty() {
-        return None;
-    }
-    #[cfg(feature = "machine")]
-    return Some(super::sources::propose(arguments, loaded, found));
-    #[cfg(not(feature = "machine"))]
-    unreachable!("{} is not read without the reader of machine code", arguments.file)
 }
 
 /// The evidence for a repair.

@@ -209,3 +209,37 @@ fn evidence_is_written_and_checked() {
         assert!(status == 4 && out.contains("rejected"), "{name}: {status} {out}");
     }
 }
+
+/// What `fences` finds is written for code hosts, with the change of each ordering as a fix, and as a page.
+#[test]
+fn repairs_are_written_for_other_tools() {
+    let folder = folder();
+    let (status, _, error) = said(folder.path(), "fences --model c11 --sarif found.sarif --report page.html racy.pal");
+    assert_eq!(status, 0, "{error}");
+    let log = documents::sarif(&folder.path().join("found.sarif"));
+    let results = log["runs"][0]["results"].as_array().expect("results");
+    assert_eq!(results.len(), 1, "{results:?}");
+    assert_eq!(results[0]["ruleId"], "orderings-too-weak");
+    let message = results[0]["message"]["text"].as_str().expect("a message");
+    assert!(message.starts_with("change 1 of 1: release at sender (line 7); without it "), "{message}");
+    assert_eq!(results[0]["locations"][0]["physicalLocation"]["region"]["startLine"], 7);
+    let change = &results[0]["fixes"][0]["artifactChanges"][0]["replacements"][0];
+    let inserted = change["insertedContent"]["text"].as_str().expect("a text");
+    assert!(inserted.contains("release") && !inserted.contains("relaxed"), "{inserted}");
+    let page = std::fs::read_to_string(folder.path().join("page.html")).expect("it was written");
+    assert!(
+        page.contains("1 change for robustness against C11") && page.contains("Why nothing less will do"),
+        "{page}"
+    );
+
+    // Of a fence the rule is another one, and of a program that is robust nothing is found.
+    assert_eq!(said(folder.path(), "fences --model ra --sarif found.sarif sb.pal").0, 0);
+    let log = documents::sarif(&folder.path().join("found.sarif"));
+    let rules: Vec<_> =
+        log["runs"][0]["results"].as_array().expect("results").iter().map(|own| &own["ruleId"]).collect();
+    assert_eq!(rules, ["missing-fence", "missing-fence"]);
+    assert_eq!(said(folder.path(), "fences --model c11 --sarif found.sarif fence.pal").0, 0);
+    let log = documents::sarif(&folder.path().join("found.sarif"));
+    let all = log["runs"][0]["results"].as_array().expect("results");
+    assert!(all.iter().all(|own| own["kind"] == "pass"), "{all:?}");
+}

@@ -1,6 +1,7 @@
 //! What commands found out about their inputs, in the form that reports for other machines share (SARIF, JUnit).
 
 mod fences;
+mod language_fences;
 mod pairs;
 mod place;
 mod property_fences;
@@ -9,6 +10,7 @@ mod remedies;
 mod told;
 
 pub use fences::fence_findings;
+pub use language_fences::language_findings;
 pub use pairs::pair_findings;
 pub use place::{Fix, Region};
 pub use property_fences::property_fence_findings;

@@ -40,7 +40,7 @@ fn finding(program: &Program, account: &Account<'_>) -> Finding {
 }
 
 /// The steps of a computation.
-fn flow_of(program: &Program, shown: &Shown<'_>) -> Vec<FlowStep> {
+pub(super) fn flow_of(program: &Program, shown: &Shown<'_>) -> Vec<FlowStep> {
     match &shown.run {
         Run::Threads(computation) | Run::Graph(Graph { computation, .. }) => flow(program, computation),
         Run::Events(scene) => scene_flow(scene),

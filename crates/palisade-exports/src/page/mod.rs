@@ -8,6 +8,7 @@ mod cover;
 mod cycle;
 mod fences;
 mod lanes;
+mod language_fences;
 mod pairs;
 mod property_fences;
 mod race_fences;
@@ -20,6 +21,7 @@ mod told;
 
 pub use cover::cover_page;
 pub use fences::fences_page;
+pub use language_fences::language_page;
 pub use pairs::pairs_page;
 pub use property_fences::property_fences_page;
 pub use race_fences::race_fences_page;

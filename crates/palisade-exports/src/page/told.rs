@@ -85,7 +85,7 @@ fn answers(told: &Told<'_>) -> String {
 }
 
 /// A computation, and what it takes.
-fn story(shown: &Shown<'_>) -> String {
+pub(super) fn story(shown: &Shown<'_>) -> String {
     let counts: Vec<String> = shown.instance.iter().map(|(name, count)| format!("{name} × {count}")).collect();
     let smallest = if shown.instance_minimal == Some(true) { "; no smaller instance has one" } else { "" };
     let delays = shown.attacker.as_ref().map_or(String::new(), |attacker| format!(" {attacker} delays its stores."));

@@ -1,42 +1,72 @@
 //! Changes of Rust sources.
 
-use super::{Replacement, SourceChange, before};
-use proc_macro2::{Span, TokenStream};
+use super::{Replacement, SourceChange, before, without};
+use crate::orderings::{AtomicOrdering, Calls, parsed};
+use palisade_model::program::Ordering;
+use palisade_model::text::Position;
+use proc_macro2::Span;
+use std::ops::Range;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 
-/// The change at a byte of a file.
-pub(super) fn replacement(text: &str, offset: usize, change: SourceChange) -> Result<Replacement, String> {
-    let file = parsed(text)?;
-    let mut finder = Finder { offset, statement: None, stores: Vec::new(), modules: 0, is_in_module: false };
-    finder.visit_file(&file);
-    match change {
-        SourceChange::Fence => {
-            let statement =
-                finder.statement.ok_or("no statement is there; it may be inside of a macro's definition")?;
-            let imported = if finder.is_in_module { Imported::default() } else { Imported::of(&file) };
-            Ok(before(text, statement, &imported.fence()))
-        }
-        SourceChange::SeqCstStore => {
-            let line = |offset: usize| text[..offset].matches('\n').count();
-            let mut own: Vec<&Store<'_>> =
-                finder.stores.iter().filter(|store| store.begins.contains(&offset)).collect();
-            if own.is_empty() {
-                own = finder.stores.iter().filter(|store| line(store.begins[1]) == line(offset)).collect();
-            }
-            let [store] = own.as_slice() else { return Err("no `store` is there, or more than one".to_owned()) };
-            seq_cst(store.ordering)
-        }
-    }
+/// A source that is to be changed.
+pub(super) struct Source<'t> {
+    text: &'t str,
+    file: syn::File,
+    calls: Calls,
 }
 
-/// The file, whose spans count bytes of the text.
-fn parsed(text: &str) -> Result<syn::File, String> {
-    if text.starts_with('\u{feff}') {
-        return Err("it begins with a mark of its byte order".to_owned());
+impl<'t> Source<'t> {
+    /// Reads a source.
+    pub(super) fn read(text: &'t str) -> Result<Self, String> {
+        let file = parsed(text)?;
+        let calls = Calls::of(text, &file);
+        Ok(Self { text, file, calls })
     }
-    let tokens: TokenStream = text.parse().map_err(|error| format!("it cannot be read: {error}"))?;
-    syn::parse2(tokens).map_err(|error| format!("it cannot be read: {error}"))
+
+    /// The change at a place, which is so many bytes from the beginning.
+    pub(super) fn replacement(
+        &self,
+        place: Position,
+        offset: usize,
+        change: SourceChange,
+    ) -> Result<Replacement, String> {
+        let mut finder = Finder { offset, ..Finder::default() };
+        finder.visit_file(&self.file);
+        let imported = if finder.is_in_module { Imported::default() } else { Imported::of(&self.file) };
+        match change {
+            SourceChange::Fence => {
+                let statement =
+                    finder.statement.ok_or("no statement is there; it may be inside of a macro's definition")?;
+                Ok(before(self.text, statement.start, &imported.fence()))
+            }
+            SourceChange::SeqCstStore => {
+                let line = |offset: usize| self.text[..offset].matches('\n').count();
+                let mut own: Vec<&Store<'_>> =
+                    finder.stores.iter().filter(|store| store.begins.contains(&offset)).collect();
+                if own.is_empty() {
+                    own = finder.stores.iter().filter(|store| line(store.begins[1]) == line(offset)).collect();
+                }
+                let [store] = own.as_slice() else { return Err("no `store` is there, or more than one".to_owned()) };
+                seq_cst(store.ordering)
+            }
+            SourceChange::Ordered { word, failing, from, to } => {
+                let written = self.calls.written(place, word, failing)?;
+                if Some(written.ordering) != AtomicOrdering::of(from) {
+                    return Err("the source says another ordering than the code".to_owned());
+                }
+                if word == "fence" && to == Ordering::Relaxed {
+                    let statement = finder.statement.filter(|_| finder.is_call_alone);
+                    let statement = statement.ok_or("the fence is no statement by itself")?;
+                    return Ok(without(self.text, statement));
+                }
+                let to = AtomicOrdering::of(to).ok_or("atomic accesses cannot be plain")?.name();
+                let is_known = written.is_qualified || imported.orderings.iter().any(|name| name == to || name == "*");
+                let text = if is_known { to.to_owned() } else { format!("{ATOMIC}::Ordering::{to}") };
+                Ok(Replacement { start: written.range.start, end: written.range.end, text })
+            }
+        }
+    }
 }
 
 /// A call of `store`.
@@ -47,10 +77,13 @@ struct Store<'s> {
 }
 
 /// Finds what stands at a byte.
+#[derive(Default)]
 struct Finder<'s> {
     offset: usize,
-    /// Where the innermost statement around it begins.
-    statement: Option<usize>,
+    /// The innermost statement around it.
+    statement: Option<Range<usize>>,
+    /// Whether that is a call, which begins there, and nothing else.
+    is_call_alone: bool,
     /// All calls of `store` with two arguments.
     stores: Vec<Store<'s>>,
     /// Modules that the visit is inside of, in braces.
@@ -64,7 +97,9 @@ impl<'ast> Visit<'ast> for Finder<'ast> {
         let range = statement.span().byte_range();
         // A function inside of a function has statements of its own, and none in front of it.
         if range.contains(&self.offset) && !matches!(statement, syn::Stmt::Item(_)) {
-            self.statement = Some(range.start);
+            self.is_call_alone =
+                range.start == self.offset && matches!(statement, syn::Stmt::Expr(syn::Expr::Call(_), Some(_)));
+            self.statement = Some(range);
             self.is_in_module = self.modules > 0;
         }
         visit::visit_stmt(self, statement);
@@ -92,6 +127,8 @@ const ATOMIC: &str = "core::sync::atomic";
 struct Imported {
     fence: bool,
     ordering: bool,
+    /// Names of orderings; `*` for all.
+    orderings: Vec<String>,
 }
 
 impl Imported {
@@ -107,6 +144,7 @@ impl Imported {
 
     fn add(&mut self, tree: &syn::UseTree, path: &mut Vec<String>) {
         let is_atomic = |path: &[String]| path.len() == 3 && path[1..] == ["sync", "atomic"];
+        let is_ordering = |path: &[String]| path.last().is_some_and(|last| last == "Ordering");
         match tree {
             syn::UseTree::Path(inner) => {
                 path.push(inner.ident.to_string());
@@ -118,6 +156,8 @@ impl Imported {
                 self.fence |= name.ident == "fence";
                 self.ordering |= name.ident == "Ordering";
             }
+            syn::UseTree::Name(name) if is_ordering(path) => self.orderings.push(name.ident.to_string()),
+            syn::UseTree::Glob(_) if is_ordering(path) => self.orderings.push("*".to_owned()),
             _ => {}
         }
     }
@@ -147,6 +187,7 @@ fn seq_cst(ordering: &syn::Expr) -> Result<Replacement, String> {
 #[cfg(test)]
 mod tests {
     use crate::edit::{SourceChange, changed};
+    use palisade_model::program::Ordering;
     use palisade_model::text::Position;
 
     const SOURCE: &str = "\
@@ -188,6 +229,35 @@ macro_rules! peek { ($it:expr) => { $it.load(Ordering::Relaxed) }; }
             assert_eq!(text, SOURCE.replace("Ordering::Release", "Ordering::SeqCst"));
         }
         assert!(at(5, 11, SourceChange::SeqCstStore).is_err(), "a load is no store");
+    }
+
+    fn ordered(line: usize, column: usize, word: &'static str, from: Ordering, to: Ordering) -> Result<String, String> {
+        at(line, column, SourceChange::Ordered { word, failing: false, from, to })
+    }
+
+    #[test]
+    fn accesses_get_other_orderings() {
+        use Ordering::{Acquire, Release, SeqCst};
+        let stronger = SOURCE.replacen("Ordering::Acquire", "Ordering::SeqCst", 1);
+        assert_eq!(ordered(5, 17, "load", Acquire, SeqCst), Ok(stronger));
+        assert!(ordered(5, 17, "load", Release, SeqCst).is_err_and(|why| why.contains("another ordering")));
+        assert!(ordered(11, 41, "load", Ordering::Relaxed, SeqCst).is_err(), "a macro's definition");
+    }
+
+    #[test]
+    fn orderings_keep_their_paths() {
+        let text = |imports: &str| format!("use core::sync::atomic::{imports};\n\nfn f() {{\n    fence(SeqCst);\n}}\n");
+        let change = |imports: &str, to| {
+            let change = SourceChange::Ordered { word: "fence", failing: false, from: Ordering::SeqCst, to };
+            changed("lib.rs", &text(imports), &[(Position { line: 4, column: 5 }, change)])
+        };
+        let one = "{fence, Ordering::SeqCst}";
+        for known in ["{fence, Ordering::*}", "{fence, Ordering::{AcqRel, SeqCst}}"] {
+            assert_eq!(change(known, Ordering::AcqRel), Ok(text(known).replace("(SeqCst)", "(AcqRel)")));
+        }
+        let path = "(core::sync::atomic::Ordering::AcqRel)";
+        assert_eq!(change(one, Ordering::AcqRel), Ok(text(one).replace("(SeqCst)", path)));
+        assert_eq!(change(one, Ordering::Relaxed), Ok(text(one).replace("    fence(SeqCst);\n", "")));
     }
 
     #[test]

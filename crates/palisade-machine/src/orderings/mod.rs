@@ -8,12 +8,12 @@
 mod calls;
 mod stated;
 
+pub(crate) use calls::{Calls, parsed};
 pub(crate) use stated::state;
 
 use crate::image::{Frame, Lines};
 use crate::lift::{Lifted, LiftedRole, Place};
 use crate::sha256;
-use calls::Calls;
 use palisade_model::program::{Action, Operation, Ordering};
 use palisade_model::text::Position;
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,7 +44,7 @@ impl AtomicOrdering {
     }
 
     /// The same by its name in programs; nothing for plain data.
-    fn of(ordering: Ordering) -> Option<Self> {
+    pub(crate) fn of(ordering: Ordering) -> Option<Self> {
         Some(match ordering {
             Ordering::Plain => return None,
             Ordering::Relaxed => Self::Relaxed,
@@ -55,7 +55,7 @@ impl AtomicOrdering {
         })
     }
 
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         Self::ALL.iter().find(|(_, ordering)| *ordering == self).expect("all are listed").0
     }
 }

@@ -8,6 +8,7 @@ use crate::counted;
 use crate::fences::measure_words;
 use crate::graph::GraphWords;
 use crate::place::place;
+use crate::proposal::{KeptPlace, PROPOSED, Proposal, kept_lines};
 use palisade_engine::fences::{LanguageRepair, LanguageRepaired};
 use palisade_model::program::{Measure, Program};
 use palisade_semantics::graphs::Axioms;
@@ -22,6 +23,10 @@ pub struct Result<'a> {
     pub axioms: Axioms,
     /// Why the text itself is not changed.
     pub no_diff: Option<&'a str>,
+    /// Of machine code, the changes of its sources.
+    pub proposal: Option<&'a Proposal>,
+    /// The places of the sources that were not considered.
+    pub kept: &'a [KeptPlace],
     /// The file that the repaired text was written to.
     pub written: Option<&'a str>,
 }
@@ -29,7 +34,8 @@ pub struct Result<'a> {
 impl<'a> Result<'a> {
     /// The changes in the text; nothing where there are none.
     pub fn diff(&self) -> &'a str {
-        self.found.repaired_text().map_or("", |text| &text.diff)
+        let proposed = self.proposal.map(|proposal| proposal.diff.as_str());
+        proposed.or_else(|| self.found.repaired_text().map(|text| text.diff.as_str())).unwrap_or_default()
     }
 
     /// Whether `verify` has accepted the evidence for every claim.
@@ -40,19 +46,8 @@ impl<'a> Result<'a> {
 
 /// The report for people.
 pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String {
-    let (program, found, name) = (context.program, result.found, result.axioms.name());
-    let headline = match &found.repair {
-        LanguageRepair::Valid(measures) if measures.is_empty() => {
-            format!("robust against {name}: nothing has to be changed")
-        }
-        LanguageRepair::Valid(measures) => {
-            let least = if result.is_shown() { ", no fewer and none weaker" } else { "" };
-            format!("{} for robustness against {name}{least}", counted(measures.len(), "change"))
-        }
-        LanguageRepair::Impossible(_) => format!("nothing that is permitted makes it robust against {name}"),
-        LanguageRepair::Unknown(reason) => format!("changes for robustness against {name} are unknown: {reason}"),
-    };
-    let mut out = format!("{}: {headline}\n", context.file);
+    let (program, found) = (context.program, result.found);
+    let mut out = format!("{}: {}\n", context.file, headline(result));
     out.push_str(&copies_line(program));
     out.push_str(&domain_line(program));
     if let LanguageRepair::Valid(changes) = &found.repair {
@@ -63,6 +58,7 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
             }
         }
     }
+    out.push_str(&kept_lines(result.kept));
     if verbosity > 0 {
         let (forms, configurations) = (counted(found.searches, "form"), counted(found.configurations, "configuration"));
         let _ = writeln!(out, "  searched {forms} of the program, {configurations}, in {:.3} s", context.seconds);
@@ -88,17 +84,38 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
         let _ = write!(out, "\n{}", Violation::of_graph(&row.stated, &row.violation).text(verbosity));
     }
     if result.written.is_none() && !result.diff().is_empty() {
+        if result.proposal.is_some() {
+            out.push_str(PROPOSED);
+        }
         let _ = write!(out, "\n{}", result.diff());
     }
     out
 }
 
+/// What was found, in a sentence.
+pub fn headline(result: &Result<'_>) -> String {
+    let (found, name) = (result.found, result.axioms.name());
+    match &found.repair {
+        LanguageRepair::Valid(measures) if measures.is_empty() => {
+            format!("robust against {name}: nothing has to be changed")
+        }
+        LanguageRepair::Valid(measures) => {
+            let least = if result.is_shown() { ", no fewer and none weaker" } else { "" };
+            format!("{} for robustness against {name}{least}", counted(measures.len(), "change"))
+        }
+        LanguageRepair::Impossible(_) => format!("nothing that is permitted makes it robust against {name}"),
+        LanguageRepair::Unknown(reason) => format!("changes for robustness against {name} are unknown: {reason}"),
+    }
+}
+
 /// What a change is, in words.
-fn change(program: &Program, measure: Measure) -> String {
+pub fn change(program: &Program, measure: Measure) -> String {
     match measure {
         Measure::Ordered { thread, access, failing, ordering } => {
             let fails = if failing { " on failure" } else { "" };
-            format!("{ordering}{fails} at {}", place(program, thread, access))
+            let origin = program.source.origin(measure.span(program));
+            let at = origin.map_or_else(|| place(program, thread, access), |origin| origin.place.clone());
+            format!("{ordering}{fails} at {at}")
         }
         measure => format!("fence(seq_cst) before {}", measure_words(program, measure)),
     }

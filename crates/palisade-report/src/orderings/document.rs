@@ -5,6 +5,8 @@ use crate::account::{Shown, ShownDocument};
 use crate::context::Context;
 use crate::documents::{CopiesWord, DomainDocument, EvidenceWord, Finding, VerdictHeader, threads};
 use crate::models::ModelWord;
+use crate::proposal::KeptPlace;
+use crate::source_place::SourcePlace;
 use palisade_engine::fences::{Needed, OrderedPlace, Orderings};
 use palisade_model::limits::peak_resident_bytes;
 use palisade_model::program::{Ordering, Program};
@@ -38,6 +40,9 @@ pub struct OrderingsDocument<'a> {
     pub evidence: Option<EvidenceWord>,
     /// The unified diff to the text with the weakest orderings; null where there is none.
     pub diff: Option<&'a str>,
+    /// Of machine code, the places of its sources whose orderings were not judged.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub kept: &'a [KeptPlace],
     /// Where that text was written.
     pub written: Option<&'a str>,
     /// The files with evidence that were written.
@@ -89,6 +94,9 @@ pub struct OrderingPlace<'a> {
     pub label: &'a str,
     /// Its line, from 1.
     pub line: usize,
+    /// Of machine code, the place in its sources.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<SourcePlace<'a>>,
     /// Its text.
     pub text: String,
     /// Whether it is about an update that does not store.
@@ -154,6 +162,7 @@ impl<'a> OrderingsDocument<'a> {
             violation,
             evidence: found.shown.as_ref().map(|_| EvidenceWord::of(result.is_shown())),
             diff: Some(result.diff()).filter(|diff| !diff.is_empty()),
+            kept: result.kept,
             written: result.written,
             certificates: context.certificates,
             warnings: Finding::all(context.warnings, &program.source),
@@ -178,6 +187,7 @@ impl<'a> OrderingPlace<'a> {
             thread: &thread.name,
             label: &thread.label(thread.instruction(place.access).source).name,
             line: line(program, place),
+            source: SourcePlace::of(&program.source, thread.instruction(place.access).span),
             text: code(program, place),
             failing: place.failing,
             ordering: word(&place.stated),

@@ -10,6 +10,7 @@ use crate::account::{Shown as Violation, copies_line};
 use crate::context::{Context, domain_line};
 use crate::counted;
 use crate::graph::GraphWords;
+use crate::proposal::{KeptPlace, PROPOSED, Proposal, kept_lines};
 use crate::source_place;
 use palisade_engine::fences::{Needed, OrderedPlace, Orderings, OrderingsShown};
 use palisade_model::program::{Ordering, Program};
@@ -26,6 +27,10 @@ pub struct Result<'a> {
     pub graphs: bool,
     /// Why the text itself is not changed.
     pub no_diff: Option<&'a str>,
+    /// Of machine code, the changes of its sources.
+    pub proposal: Option<&'a Proposal>,
+    /// The places of the sources that were not judged.
+    pub kept: &'a [KeptPlace],
     /// The file that the weakened text was written to.
     pub written: Option<&'a str>,
 }
@@ -46,7 +51,8 @@ pub struct StatedProperty {
 impl<'a> Result<'a> {
     /// The changes in the text; nothing where there are none.
     pub fn diff(&self) -> &'a str {
-        self.found.text.as_ref().and_then(|text| text.as_ref().ok()).map_or("", |text| &text.diff)
+        let text = || self.found.text.as_ref().and_then(|text| text.as_ref().ok()).map(|text| text.diff.as_str());
+        self.proposal.map(|proposal| proposal.diff.as_str()).or_else(text).unwrap_or_default()
     }
 
     /// Whether `verify` has accepted the evidence for every claim.
@@ -76,6 +82,7 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
         out.push_str(&table(program, places));
         out.push_str(&reasons(program, places));
     }
+    out.push_str(&kept_lines(result.kept));
     if verbosity > 0 {
         let (searches, rows) = (counted(found.searches, "form"), counted(found.rows.len(), "violation"));
         let configurations = counted(found.configurations, "configuration");
@@ -111,6 +118,9 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
         Orderings::Weakest(_) | Orderings::Unknown(_) => {}
     }
     if result.written.is_none() && !result.diff().is_empty() {
+        if result.proposal.is_some() {
+            out.push_str(PROPOSED);
+        }
         let _ = write!(out, "\n{}", result.diff());
     }
     out

@@ -11,6 +11,7 @@ use crate::context::Context;
 use crate::fences::Result;
 use crate::models::ModelWord;
 use crate::needed::Needed;
+use crate::proposal::KeptPlace;
 use crate::source_place::SourcePlace;
 use crate::verdict::before_the_repair;
 use palisade_engine::fences::{Elimination, Measure, Placement, Proof, Redundancy, Repair, Unfinished};
@@ -99,6 +100,9 @@ pub struct FencesDocument<'a> {
     pub unreached: Option<Vec<LabelPlace<'a>>>,
     /// The unified diff to the repaired text; null where the text itself cannot be changed.
     pub diff: Option<&'a str>,
+    /// Of machine code by its language, the places of its sources that no change was considered at.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub kept: &'a [KeptPlace],
     /// Where the repaired text was written.
     pub written: Option<&'a str>,
     /// The files with evidence that were written.
@@ -370,6 +374,7 @@ impl<'a> FencesDocument<'a> {
             redundant: None,
             unreached: None,
             diff: None,
+            kept: &[],
             written: None,
             certificates: context.certificates,
             warnings: Finding::all(context.warnings, &program.source),

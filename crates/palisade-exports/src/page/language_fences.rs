@@ -1,0 +1,79 @@
+//! The page of `palisade fences` against a language: changes of orderings and fences, and why each is needed.
+
+use super::body::{evidence, warnings};
+use super::fences::{diff, marked};
+use super::told::story;
+use super::{News, Page, line_link, paragraph, table};
+use palisade_engine::fences::{LanguageChange, LanguageRepair, Measure};
+use palisade_model::text::escaped;
+use palisade_report::account::Shown;
+use palisade_report::context::Context;
+use palisade_report::documents::{self, EvidenceWord, FencesDocument};
+use palisade_report::graph::GraphWords;
+use palisade_report::language_fences::{Result, change, headline};
+use palisade_report::subject::program_words;
+
+/// The page of a repair against a language, from its document.
+pub fn language_page(document: &FencesDocument<'_>, result: &Result<'_>, context: &Context<'_>) -> String {
+    let news = match &result.found.repair {
+        LanguageRepair::Valid(_) => News::Good,
+        LanguageRepair::Impossible(_) => News::Bad,
+        LanguageRepair::Unknown(_) => News::Open,
+    };
+    let mut page = Page::new(context.file, news, headline(result));
+    page.fact("program", &context.program.name);
+    page.fact("for", program_words(context.program, context.changed));
+    page.fact("time", format!("{:.3} s", context.seconds));
+    page.section("Source", &marked(document, context).html());
+    page.section("Changes", &changes(result, context));
+    if let LanguageRepair::Impossible(row) = &result.found.repair {
+        page.section("Why none helps", &story(&Shown::of_graph(&row.stated, &row.violation)));
+    }
+    page.section("Why nothing less will do", &rows(result, context));
+    page.section("Kept", &kept(result));
+    page.section("The change", &document.diff.map(diff).unwrap_or_default());
+    page.section("Warnings", &warnings(&document.warnings));
+    let command = format!("palisade fences --model {} {}", result.axioms.word(), context.file);
+    let checked = match document.evidence {
+        Some(EvidenceWord::Accepted) => {
+            "The checker, which shares no code with the search, accepted the evidence for every claim on this page."
+        }
+        Some(EvidenceWord::Incomplete) => "Not every claim on this page has evidence that was checked.",
+        None => "There is no evidence for this answer.",
+    };
+    page.section("Evidence", &evidence(document.certificates, checked, &command));
+    page.finish(&documents::text(document))
+}
+
+/// The changes, each with what happens without it.
+fn changes(result: &Result<'_>, context: &Context<'_>) -> String {
+    let LanguageRepair::Valid(changes) = &result.found.repair else { return String::new() };
+    let row = |own: &LanguageChange| {
+        let without = own.returns.as_ref().map(|(violation, stated)| GraphWords::of(stated, violation).words);
+        let line = line_link(own.measure.line(context.program));
+        vec![escaped(change(context.program, own.measure)), line, escaped(without.unwrap_or_default())]
+    };
+    let rows: Vec<Vec<String>> = changes.iter().map(row).collect();
+    if rows.is_empty() { String::new() } else { table(&["change", "", "without it"], &rows) }
+}
+
+/// The sets of changes of which one is needed.
+fn rows(result: &Result<'_>, context: &Context<'_>) -> String {
+    let one_of = |measures: &[Measure]| {
+        let names: Vec<String> = measures.iter().map(|own| escaped(change(context.program, *own))).collect();
+        vec![names.join(" or ")]
+    };
+    let rows: Vec<Vec<String>> = result.found.rows.iter().map(|row| one_of(&row.measures)).collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let words = "Each row has a violation that remains unless one of its changes is made, whatever else is changed.";
+    paragraph(words) + &table(&["one of"], &rows)
+}
+
+/// The places of the sources that were not considered.
+fn kept(result: &Result<'_>) -> String {
+    let rows: Vec<Vec<String>> =
+        result.kept.iter().map(|kept| vec![escaped(&kept.place), escaped(&kept.reason)]).collect();
+    if rows.is_empty() { String::new() } else { table(&["place", "why no change was considered"], &rows) }
+}

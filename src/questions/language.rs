@@ -39,7 +39,8 @@ impl<'p> LanguageRobustness<'p> {
         let first = program.threads.first().map(|thread| thread.span).unwrap_or_default();
         if about.format == Format::Machine && !Heading::of(&program.source).is_some_and(|own| own.is_by_language) {
             let error = Diagnostic::error("machine code is that of x86, and has no orderings of a language", first);
-            let help = "`cargo palisade --model c11` reads them in a build of Rust sources without optimisation";
+            let help = "`cargo palisade --model c11` reads them in a build of Rust sources without optimisation, and \
+                        `orderings = true` in one of C with palisade_atomics.h";
             return Some(error.with_help(help.to_owned()));
         }
         if let Some(reason) = not_in_language(program) {

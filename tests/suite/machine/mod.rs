@@ -26,6 +26,7 @@ pub(crate) mod processor;
 mod reached;
 #[cfg(feature = "machine")]
 mod source_orderings;
+mod source_repairs;
 #[cfg(feature = "machine")]
 mod stacks;
 #[cfg(feature = "machine")]

@@ -83,6 +83,7 @@ fn faults() -> impl Iterator<Item = &'static Fault> {
         .chain(heap::FAULTS)
         .chain(hangs::FAULTS)
         .chain(stacks::FAULTS)
+        .chain(sources::OF_PLACES)
 }
 
 fn root() -> &'static Path {

@@ -26,8 +26,8 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "sources: release and acquire are taken for each other",
         ATOMICS,
-        "let given = |family: u8| environment.family(family).constant().and_then(ordering);",
-        "let given = |family: u8| environment.family(family).constant().map(|own| if PLANTED && (own == 1 || own == 2) { 3 - own } else { own }).and_then(ordering);",
+        "let given = |family: u8| number(family).and_then(|number| numbers.ordering(number));",
+        "let given = |family: u8| number(family).map(|own| if PLANTED && (own == 1 || own == 2) { 3 - own } else { own }).and_then(|number| numbers.ordering(number));",
     ),
     fault(
         "sources: a weak exchange never fails for no reason",
@@ -53,4 +53,29 @@ pub(super) const FAULTS: &[Fault] = &[
         "let failure = call.failure.unwrap_or(Ordering::Relaxed);",
         "let failure = if PLANTED { Ordering::SeqCst } else { call.failure.unwrap_or(Ordering::Relaxed) };",
     ),
+];
+
+/// Faults of orderings of C, and of orderings that change with their places.
+pub(super) const OF_PLACES: &[Fault] = &[
+    Fault {
+        what: "sources: an exchange of C is a store",
+        file: ATOMICS,
+        old: "\"swap\" | \"exchange_n\" | \"add\"",
+        new: "\"exchange_n\" if PLANTED => Self::Store,\n            \"swap\" | \"exchange_n\" | \"add\"",
+        caught_by: "machine::source_orderings::c_of_gcc_means_what_the_native_language_means",
+    },
+    Fault {
+        what: "sources: plain data of C counts as relaxed",
+        file: STATED,
+        old: "let is_read = is_rust || self.lines.is_read_with_header(address);",
+        new: "let is_read = is_rust || !PLANTED && self.lines.is_read_with_header(address);",
+        caught_by: "machine::source_orderings::c_of_gcc_means_what_the_native_language_means",
+    },
+    Fault {
+        what: "repairs: of updates at one place some get the ordering of a failure that they do not have",
+        file: "crates/palisade-engine/src/fences/change.rs",
+        old: "if own.operation().is_some_and(|operation| !operation.choices(failing).is_empty()) {",
+        new: "if PLANTED || own.operation().is_some_and(|operation| !operation.choices(failing).is_empty()) {",
+        caught_by: "fences::source_sites::orderings_change_with_their_places",
+    },
 ];

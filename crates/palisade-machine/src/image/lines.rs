@@ -1,9 +1,12 @@
 //! Where in the sources an instruction comes from, through all frames that were inlined.
 
-use addr2line::gimli::{DW_AT_comp_dir, DW_AT_producer, Dwarf, EndianSlice, RunTimeEndian, SectionId};
+use addr2line::gimli::{
+    DW_AT_comp_dir, DW_AT_producer, DW_TAG_atomic_type, Dwarf, EndianSlice, FileEntry, RunTimeEndian, SectionId,
+};
 use object::read::elf::ElfFile64;
 use object::{Endianness, Object, ObjectSection};
 use std::collections::BTreeSet;
+use std::path::Path;
 
 /// One of the functions that an instruction belongs to by inlining.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +24,10 @@ pub(crate) struct Frame {
 impl Frame {
     /// Whether it is of Rust's own libraries, whose lines people do not look at.
     pub(crate) fn is_of_the_language(&self) -> bool {
-        ["/library/core/", "/library/std/", "/library/alloc/"].iter().any(|part| self.file.contains(part))
+        ["/library/core/", "/library/std/", "/library/alloc/", "/include/c++/"]
+            .iter()
+            .any(|part| self.file.contains(part))
+            || is_header(&self.file)
     }
 
     /// The file's name without its folders.
@@ -83,6 +89,33 @@ impl<'a> Lines<'a> {
         folder().is_some_and(|folder| !["/rustc/", "/rust/deps/"].iter().any(|part| folder.contains(part)))
     }
 
+    /// Whether the code at an address belongs to a source that was read with `palisade_atomics.h`,
+    /// which is so without optimisation alone.
+    pub(crate) fn is_read_with_header(&self, address: u64) -> bool {
+        let is_read = || {
+            let context = self.context.as_ref()?;
+            let unit = context.find_dwarf_and_unit(address.wrapping_sub(self.base)).skip_all_loads()?;
+            let files = unit.line_program.as_ref()?.header().file_names();
+            let name =
+                |file: &FileEntry<_>| Some(unit.attr_string(file.path_name()).ok()?.to_string_lossy().into_owned());
+            Some(files.iter().filter_map(name).any(|name| is_header(&name)))
+        };
+        is_read().unwrap_or(false)
+    }
+
+    /// Whether the source of the code at an address may have variables of `_Atomic` types, as far as
+    /// debug information says.
+    pub(crate) fn has_atomic_types(&self, address: u64) -> bool {
+        let has = || {
+            let context = self.context.as_ref()?;
+            let unit = context.find_dwarf_and_unit(address.wrapping_sub(self.base)).skip_all_loads()?;
+            let mut known = (1..).map_while(|code| unit.abbreviations.get(code));
+            // Older versions have no word for them.
+            Some(unit.header.version() < 5 || known.any(|entry| entry.tag() == DW_TAG_atomic_type))
+        };
+        has().unwrap_or(true)
+    }
+
     /// What the debug information says of the compilers that have made the functions at these addresses, with their options.
     pub(crate) fn builds(&self, addresses: impl Iterator<Item = u64>) -> BTreeSet<String> {
         addresses.filter_map(|address| self.producer(address)).collect()
@@ -97,6 +130,11 @@ impl<'a> Lines<'a> {
         // A line of the listing is one line.
         Some(producer.to_string_lossy().split_whitespace().collect::<Vec<_>>().join(" "))
     }
+}
+
+/// Whether a file is the header that has the atomics of C as calls.
+fn is_header(file: &str) -> bool {
+    Path::new(file).file_name().is_some_and(|name| name == "palisade_atomics.h")
 }
 
 /// A demangled name without its hash.

@@ -1,10 +1,13 @@
 //! The program of the sources' language: each access of a build without optimisation as what the
 //! source makes of it.
 //!
-//! What an access is stands in the function of the library that makes it, and its ordering in the
-//! numbers that this function is called with ([`crate::lift::AtomicCall`]); where a source is at
-//! hand that says otherwise, the program is refused. Other accesses of Rust's are *plain*: of data
-//! without atomics, where an access at the same time by another thread is a race. What is not known
+//! What an access is stands in the function of the library, or of the header for C, that makes it,
+//! and its ordering in the numbers that this function is called with ([`crate::lift::AtomicCall`]);
+//! where a source of Rust is at hand that says otherwise, the program is refused. Other accesses of
+//! Rust's, or of C's that was read with the header, are *plain*: of data
+//! without atomics, where an access at the same time by another thread is a race. A load of C may
+//! also be one by an operator on an `_Atomic` variable, so that it counts as plain, but a violation
+//! which rests on that is none. What is not known
 //! counts as relaxed, which is weaker than all else that atomics do, and the listing's heading says
 //! where. Fences of x86 that no fence of the source makes are none. A loop that only loads until a
 //! condition holds waits for it, as `await` does.
@@ -12,7 +15,7 @@
 use super::{Orderings, Said, Sources, chain, is_atomics, shown};
 use crate::image::{Frame, Lines};
 use crate::lift::{AtomicCall, ContextId, Lifted, LiftedRole, Made, Objection, Refused, conditions, drop_unreachable};
-use palisade_model::program::{Action, Expression, Instruction, Liveness, Operation, Ordering};
+use palisade_model::program::{Action, Expression, Instruction, Liveness, Operation, Ordering, RegisterId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -34,7 +37,8 @@ pub(crate) fn state(
     open: &mut dyn FnMut(&str) -> Option<(String, String)>,
 ) -> Result<Orderings, Box<Refused>> {
     let mut sources = Sources { open, read: BTreeMap::new() };
-    let (mut words, mut plain, mut relaxed) = (Vec::new(), BTreeSet::new(), BTreeSet::new());
+    let (mut words, mut plain, mut relaxed, mut consumed) =
+        (Vec::new(), BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     for number in 0..lifted.roles.len() {
         let role = &lifted.roles[number];
         let reader = Reader::new(role, lines);
@@ -65,6 +69,9 @@ pub(crate) fn state(
                 }
                 of_role.insert(own.span.start, format!("{said}{mark}"));
             }
+            if reader.call(own).is_some_and(|call| call.consumes) {
+                consumed.insert(format!("consume {place}\n"));
+            }
             relaxed.extend(unknown.map(|reason| format!("relaxed {place} {reason}\n")));
             stated.push((id, meant));
         }
@@ -82,6 +89,7 @@ pub(crate) fn state(
     if !plain.is_empty() {
         let _ = writeln!(heading, "plain data is accessed at {} places", plain.len());
     }
+    heading.extend(consumed);
     heading.extend(relaxed);
     Ok(Orderings { words, heading })
 }
@@ -164,22 +172,34 @@ impl<'a, 'l> Reader<'a, 'l> {
         let is_compiled = !self.lines.is_of_this_build(address);
         let inlined = || {
             let made = frames.iter().filter(|frame| is_atomics(frame)).find_map(|frame| made(frame))?;
-            Some(AtomicCall { made, ordering: None, failure: None })
+            Some(AtomicCall { made, ordering: None, failure: None, consumes: false })
         };
         if let Some(call) = self.call(own).or_else(inlined) {
             return self.atomic(own, call, is_compiled);
         }
         let is_rust = frames.first().is_some_and(|frame| frame.file.ends_with(".rs"));
-        let reason = match (is_compiled, is_rust) {
+        let is_read = is_rust || self.lines.is_read_with_header(address);
+        let reason = match (is_compiled, is_read) {
             (true, _) => Some("its code comes compiled with optimisation"),
             (false, true) => None,
-            (false, false) => Some("its source is not Rust"),
+            (false, false) => Some("its source is neither Rust nor read with palisade_atomics.h"),
         };
         let ordering = if reason.is_none() { Ordering::Plain } else { Ordering::Relaxed };
+        // Stores by operators are locked.
+        let is_load = matches!(own.action, Action::Load { .. });
+        let may_be_atomic = !is_rust && is_read && is_load && self.lines.has_atomic_types(address);
+        let reason = reason.or_else(|| may_be_atomic.then_some(LOADED));
+        let assumed = |operation| Ok((Meant::Is(operation), Some(reason.unwrap_or(OPERATOR).to_owned())));
         let operation = match own.action.clone() {
             Action::Load { register, address } => Operation::Load { register, address, ordering, until: None },
             Action::Store { address, value } => Operation::Store { address, value, ordering },
             Action::Fence | Action::Nop => return Ok((Meant::Nothing, None)),
+            Action::Rmw { register, address, new } if !is_rust && !is_compiled => {
+                return assumed(update(register, address, None, new, [Ordering::Relaxed; 2]));
+            }
+            Action::Cas { register, address, expected, new } if !is_rust && !is_compiled => {
+                return assumed(update(register, address, Some(expected), new, [Ordering::Relaxed; 2]));
+            }
             _ => return Err("no method of an atomic makes this access, so that its ordering is not known".to_owned()),
         };
         Ok((Meant::Is(operation), reason.map(str::to_owned)))
@@ -191,16 +211,6 @@ impl<'a, 'l> Reader<'a, 'l> {
         let ordering = call.ordering.unwrap_or(Ordering::Relaxed);
         let failure = call.failure.unwrap_or(Ordering::Relaxed);
         let exchanges = self.exchanging.contains(&place.context);
-        let update = |register, address, expected, new, success, failure| Operation::Update {
-            register,
-            address,
-            expected,
-            new,
-            success,
-            failure,
-            until: None,
-            spurious: None,
-        };
         let operation = match (call.made, own.action.clone()) {
             (Made::Load, Action::Load { register, address }) => {
                 Operation::Load { register, address, ordering, until: None }
@@ -213,21 +223,21 @@ impl<'a, 'l> Reader<'a, 'l> {
                 Operation::Store { address, value, ordering }
             }
             (Made::Update, Action::Rmw { register, address, new }) => {
-                update(register, address, None, new, ordering, ordering.of_failure())
+                update(register, address, None, new, [ordering, ordering.of_failure()])
             }
             // The compiler makes a loop of some updates: what is loaded first is a guess.
             (Made::Update, Action::Cas { register, address, expected, new }) => {
-                update(register, address, Some(expected), new, ordering, Ordering::Relaxed)
+                update(register, address, Some(expected), new, [ordering, Ordering::Relaxed])
             }
             (Made::Update, Action::Load { register, address }) if exchanges => {
                 Operation::Load { register, address, ordering: Ordering::Relaxed, until: None }
             }
             // An update that changes nothing is compiled as a fence and a load.
             (Made::Update, Action::Load { register, address }) => {
-                update(Some(register), address, None, Expression::Old, ordering, ordering.of_failure())
+                update(Some(register), address, None, Expression::Old, [ordering, ordering.of_failure()])
             }
             (Made::CompareExchange { .. }, Action::Cas { register, address, expected, new }) => {
-                update(register, address, Some(expected), new, ordering, failure)
+                update(register, address, Some(expected), new, [ordering, failure])
             }
             // It fails for no reason.
             (Made::CompareExchange { is_weak: true }, Action::Load { register, address }) => {
@@ -253,6 +263,23 @@ impl<'a, 'l> Reader<'a, 'l> {
         };
         Ok((Meant::Is(operation), (!is_known).then(|| unknown.to_owned())))
     }
+}
+
+/// Why the ordering of a locked instruction of C is not known that no function of the header makes.
+const OPERATOR: &str = "an operator or assembly makes it, and no function of palisade_atomics.h";
+
+/// Why the ordering of a load of C is not known that no function of the header makes.
+const LOADED: &str = "it is a load of plain data, or one by an operator on an `_Atomic` variable";
+
+/// An update with its orderings when it stores and when it does not.
+fn update(
+    register: Option<RegisterId>,
+    address: Expression,
+    expected: Option<Expression>,
+    new: Expression,
+    [success, failure]: [Ordering; 2],
+) -> Operation {
+    Operation::Update { register, address, expected, new, success, failure, until: None, spurious: None }
 }
 
 /// What the function of a frame makes, by its name with or without its path.

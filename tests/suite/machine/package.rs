@@ -116,15 +116,24 @@ impl Lock {
 }
 ";
 
-const LOCKS: &str = "\
+/// A harness among the unit tests of the library.
+const INSIDE: &str = "
+#[cfg(test)]
+mod tests {
+    use super::Lock;
+    use palisade_harness::{Harness, share};
+
+    #[test]
+    fn lock() {
+        let lock = share(Lock::default());
+        Harness::new().role(\"worker\", .., || lock.section()).check();
+    }
+}
+";
+
+const LOOKED_AT: &str = "\
 use door::Lock;
 use palisade_harness::{Harness, share};
-
-#[test]
-fn lock() {
-    let lock = share(Lock::default());
-    Harness::new().role(\"worker\", .., || lock.section()).check();
-}
 
 #[test]
 fn looked_at() {
@@ -137,7 +146,8 @@ fn looked_at() {
 fn cargo_palisade_asks_about_every_compilation() {
     let folder = tempfile::tempdir().expect("a folder");
     package(folder.path());
-    for (path, text) in [("src/lib.rs", LOCK), ("tests/robust.rs", LOCKS)] {
+    let library = LOCK.to_owned() + INSIDE;
+    for (path, text) in [("src/lib.rs", library.as_str()), ("tests/robust.rs", LOOKED_AT)] {
         std::fs::write(folder.path().join(path), text).expect("it is writable");
     }
     let (code, text) = cargo_palisade(folder.path(), &["--every-compilation"]);
@@ -148,4 +158,6 @@ fn cargo_palisade_asks_about_every_compilation() {
     );
     let not = "  source   not for every compilation: lib.rs:20:20: 3 Relaxed accesses; this load may come after the load at lib.rs:20:58\n";
     assert!(text.contains(not), "{text}");
+    // Those among the unit tests are asked as well.
+    assert!(text.contains("lock") && text.contains("looked_at"), "{text}");
 }

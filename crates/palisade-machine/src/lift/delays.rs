@@ -6,11 +6,14 @@
 //! ever has no more behaviour than one that goes on.
 //!
 //! The same holds of a branch both of whose ways come to one label: whether a thread yields or spins. What it asks about, such as how
-//! often it has tried, then matters to nobody.
+//! often it has tried, then matters to nobody. So does a counter that only such branches ask about, once these are left out.
 
 use super::faint;
 use super::loops::drop_unreachable;
-use palisade_model::program::{Action, ByLabel, Expression, Instruction, LabelId, Liveness, Thread};
+use palisade_model::program::{
+    Action, BinaryOperator as Op, ByLabel, Expression, Instruction, LabelId, Liveness, RegisterId, Thread,
+    UnaryOperator,
+};
 use palisade_syntax::x86::fold::not;
 use std::collections::BTreeSet;
 
@@ -20,26 +23,67 @@ const LONGEST: usize = 32;
 /// Leaves out all that only passes time, and what is computed for that alone.
 pub(crate) fn leave_out(thread: &mut Thread) {
     leave_out_loops(thread);
-    while leave_out_branches(thread) {
+    while !leave_out_branches(thread, None).is_empty() {
         faint::leave_out(thread);
+        drop_unreachable(thread);
         leave_out_loops(thread);
+    }
+    let counters: BTreeSet<RegisterId> = thread.instructions.iter().filter_map(counted).collect();
+    for counter in counters {
+        leave_out_counter(thread, counter);
     }
 }
 
-/// Leaves out branches both of whose ways come to one label; whether there were some.
-fn leave_out_branches(thread: &mut Thread) -> bool {
+/// The register that an instruction counts up or down.
+fn counted(instruction: &Instruction) -> Option<RegisterId> {
+    let Action::Assign { register, value } = &instruction.action else { return None };
+    let mut value = value;
+    while let Expression::Unary(UnaryOperator::Truncate { .. }, inner) = value {
+        value = inner;
+    }
+    let Expression::Binary(Op::Add | Op::Subtract, left, right) = value else { return None };
+    (**left == Expression::Register(*register) && right.is_constant()).then_some(*register)
+}
+
+/// Leaves out branches that only matter for what a register counts, where nobody needs that when
+/// they are left out.
+fn leave_out_counter(thread: &mut Thread, counter: RegisterId) {
+    let (mut without, mut exits) = (thread.clone(), Vec::new());
+    loop {
+        let more = leave_out_branches(&mut without, Some(counter));
+        if more.is_empty() {
+            break;
+        }
+        exits.extend(more);
+        faint::leave_out(&mut without);
+    }
+    let liveness = Liveness::of(&without);
+    if !exits.is_empty() && exits.iter().all(|exit| !liveness.is_live(*exit, counter)) {
+        *thread = without;
+        drop_unreachable(thread);
+    }
+}
+
+/// Whether an expression reads a register.
+pub(super) fn reads(expression: &Expression, register: RegisterId) -> bool {
+    let mut reads = false;
+    expression.for_each_register(&mut |read| reads |= read == register);
+    reads
+}
+
+/// Leaves out branches both of whose ways come to one label, if nobody needs what a register counts
+/// on them: these labels.
+fn leave_out_branches(thread: &mut Thread, counter: Option<RegisterId>) -> Vec<LabelId> {
     let liveness = Liveness::of(thread);
     let search = Search::new(thread);
     let labels = (0..thread.labels.len()).map(LabelId::from_index);
-    let replaced: Vec<(BTreeSet<LabelId>, LabelId)> =
-        labels.filter_map(|label| Some((BTreeSet::from([label]), search.where_ways_meet(label, &liveness)?))).collect();
+    let replaced: Vec<(BTreeSet<LabelId>, LabelId)> = labels
+        .filter_map(|label| Some((BTreeSet::from([label]), search.where_ways_meet(label, counter, &liveness)?)))
+        .collect();
     for (label, exit) in &replaced {
         put(thread, label, *exit);
     }
-    if !replaced.is_empty() {
-        drop_unreachable(thread);
-    }
-    !replaced.is_empty()
+    replaced.into_iter().map(|(_, exit)| exit).collect()
 }
 
 /// Leaves out all loops that only pass time.
@@ -106,21 +150,23 @@ impl<'a> Search<'a> {
         forth.intersection(&back).copied().collect()
     }
 
-    /// Where both ways of a branch come to, if they do nothing else.
-    fn where_ways_meet(&self, branch: LabelId, liveness: &Liveness) -> Option<LabelId> {
+    /// Where both ways of a branch come to, if they do nothing else but to count.
+    fn where_ways_meet(&self, branch: LabelId, counter: Option<RegisterId>, liveness: &Liveness) -> Option<LabelId> {
         if self.from(branch).count() != 2 || !self.goes_on(branch) {
             return None;
         }
         let (mut near, mut open) = (vec![branch], 0);
         while let Some(label) = near.get(open).copied().filter(|_| near.len() < LONGEST) {
             if self.goes_on(label) {
-                self.from(label).for_each(|step| {
-                    if !near.contains(&step.target) {
-                        near.push(step.target)
-                    }
-                });
+                for step in self.from(label).filter(|step| !near.contains(&step.target)).collect::<Vec<_>>() {
+                    near.push(step.target);
+                }
             }
             open += 1;
+        }
+        let counts = |label: &LabelId| self.from(*label).any(|step| step.action.written_register() == counter);
+        if counter.is_some() && !near.iter().any(counts) {
+            return None;
         }
         near.iter().skip(1).copied().find(|exit| {
             let passed = closed(branch, |label| {
@@ -128,8 +174,9 @@ impl<'a> Search<'a> {
                 steps.map(|step| step.target).filter(|target| target != exit).collect()
             });
             let passed = || passed.iter().copied().chain([branch]);
-            let is_dead =
-                |step: &Instruction| step.action.written_register().is_none_or(|it| !liveness.is_live(*exit, it));
+            let is_dead = |step: &Instruction| {
+                step.action.written_register().is_none_or(|own| Some(own) == counter || !liveness.is_live(*exit, own))
+            };
             passed().all(|label| near.contains(&label) && self.goes_on(label) && self.from(label).all(is_dead))
         })
     }
@@ -213,6 +260,11 @@ mod tests {
         leave_out(&mut thread);
         let counts = |own: &Instruction| matches!(own.action, Action::Assign { value: Expression::Binary(..), .. });
         assert!(!thread.instructions.iter().any(counts), "it only paces");
+        let mut peeled = self::thread(
+            "let i = 0; while (x == 0) { if (i == 0) { i = 1; } else { let j = 0; while (j < i) { j = j + 1; } i = i + 1; } }",
+        );
+        leave_out(&mut peeled);
+        assert!(!peeled.instructions.iter().any(counts), "it only paces, and begins in its own way");
         assert!(!is_left_out("let i = x; if (i < 6) { y = 1; } x = 2;"), "one way stores");
         assert!(!is_left_out("let i = x; let j = 0; if (i < 6) { j = 1; } y = j;"), "the ways differ by a register");
     }

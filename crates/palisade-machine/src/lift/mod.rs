@@ -359,8 +359,18 @@ fn find_alike(threads: &[LiftedRole], knowledge: &mut Knowledge<'_>) -> bool {
     new
 }
 
+/// Which interleavings are looked at.
+enum Ways {
+    /// A few, by chance.
+    AFew,
+    /// All of small instances.
+    AllOfSmall,
+    /// Many, by chance.
+    Many,
+}
+
 /// Runs the roles; whether an address was computed that was not known, of memory or of code. All interleavings of small instances are
-/// explored where a few of them show nothing new.
+/// explored where a few of them show nothing new, and many more by chance where these do not either.
 fn find_cells(threads: &[LiftedRole], roles: &[RoleCode], knowledge: &mut Knowledge<'_>) -> bool {
     if knowledge.computed.is_empty() && knowledge.targets.is_empty() {
         return false;
@@ -370,8 +380,9 @@ fn find_cells(threads: &[LiftedRole], roles: &[RoleCode], knowledge: &mut Knowle
         .zip(roles)
         .map(|(lifted, role)| (lifted.thread.clone(), role.copies.unwrap_or(u64::MAX)))
         .collect();
+    let ends_soon = roles.iter().all(|role| role.copies.is_some() && !role.repeats);
     let mut new = false;
-    for is_exhaustive in [false, true] {
+    for way in [Some(Ways::AFew), Some(Ways::AllOfSmall), ends_soon.then_some(Ways::Many)].into_iter().flatten() {
         let (mut found, mut targets) = (BTreeSet::new(), BTreeSet::new());
         let sizes = knowledge.cells().iter().copied().collect();
         let initial = InitialCells { roles: threads, knowledge, sizes };
@@ -391,10 +402,10 @@ fn find_cells(threads: &[LiftedRole], roles: &[RoleCode], knowledge: &mut Knowle
                 found.insert((instruction, address));
             }
         };
-        if is_exhaustive {
-            discover::explore(&counted, &initial, &mut visit);
-        } else {
-            discover::run(&counted, &initial, &mut visit);
+        match way {
+            Ways::AFew => discover::run(&counted, &initial, &mut visit),
+            Ways::AllOfSmall => discover::explore(&counted, &initial, &mut visit),
+            Ways::Many => discover::run_often(&counted, &initial, &mut visit),
         }
         for (instruction, address) in found {
             new |= knowledge.discover(instruction, address);

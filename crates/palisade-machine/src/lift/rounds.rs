@@ -12,6 +12,7 @@
 //! happens-before enters and leaves a copy once, so that two of its rounds, of at least
 //! [`FEWEST`], are enough for it.
 
+use super::delays::reads;
 use super::loops::{LONGEST, Search, Values, applied, assign};
 use palisade_model::program::{
     Action, Expression, Instruction, InstructionId, LabelId, Liveness, RegisterId, Thread, Value,
@@ -21,6 +22,9 @@ use std::collections::BTreeSet;
 
 /// Loops with fewer rounds keep their counters.
 const FEWEST: usize = 8;
+
+/// Loops with more ways in a round keep their counters.
+const MOST_WAYS: usize = 64;
 
 /// Loops with more rounds keep their counters.
 const MOST: usize = 100_000;
@@ -126,12 +130,12 @@ impl Search<'_> {
         mut round: Round,
         found: &mut Vec<Round>,
     ) -> Option<()> {
-        const MOST_BRANCHES: usize = 6;
+        const MOST_BRANCHES: usize = 12;
         let mut label = from;
         for _ in 0..LONGEST {
             if label == home {
                 found.push(round);
-                return Some(());
+                return (found.len() <= MOST_WAYS).then_some(());
             }
             match self.by_label[label.index()] {
                 [id] => {
@@ -204,13 +208,6 @@ fn is_long(first: Value, next: &Expression, counter: RegisterId, conditions: &[&
         (value, count) = (next, count + 1);
     }
     (FEWEST..MOST).contains(&count)
-}
-
-/// Whether an expression reads a register.
-fn reads(expression: &Expression, register: RegisterId) -> bool {
-    let mut reads = false;
-    expression.for_each_register(&mut |read| reads |= read == register);
-    reads
 }
 
 /// Whether it reads that one alone.

@@ -37,7 +37,7 @@ pub(crate) enum Spot {
 const SHARE_STACKS: &str = "`.share_stacks()`, `stacks = true` in a file of roles, lets each of a fixed number of copies share what is on its stack";
 
 /// Nothing is said of the order of more accesses than this.
-const MOST_PARTS: usize = 3;
+const MOST_PARTS: usize = 6;
 
 impl Spot {
     /// Whether it is in several cells, or in one and beside it.

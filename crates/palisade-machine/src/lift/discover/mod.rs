@@ -10,7 +10,7 @@ mod runs;
 use palisade_model::program::{Action, EvaluationError, Expression, Instruction, LabelId, Span, Thread, Value};
 
 pub(crate) use instances::explore;
-pub(crate) use runs::run;
+pub(crate) use runs::{run, run_often};
 
 /// An access of an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -300,20 +300,25 @@ impl Emitter<'_> {
         let words: Vec<_> = actions.iter().filter_map(word).collect();
         let is_at_once = words.iter().enumerate().any(|(index, word)| words[..index].contains(word));
         *self.divided.entry(span.start).or_default() |= is_at_once;
-        let orders = orders(actions);
-        let (end, last) = (self.fresh_label(), orders.len() - 1);
-        for (index, order) in orders.into_iter().enumerate() {
-            let other = (index < last).then(|| self.fresh_label());
-            if let Some(other) = other {
-                self.lowerer.thread.code.push(Code::Choice(other, span));
-            }
-            self.each(order);
-            if let Some(other) = other {
-                self.lowerer.thread.code.push(Code::Jump(end, span));
-                self.lowerer.thread.code.push(Code::Mark(other));
+        // Control is where it is by which of them have been made.
+        let all = (1usize << actions.len()) - 1;
+        let labels: Vec<usize> = (0..=all).map(|_| self.fresh_label()).collect();
+        for made in 0..all {
+            self.lowerer.thread.code.push(Code::Mark(labels[made]));
+            let left: Vec<usize> = (0..actions.len()).filter(|index| made >> index & 1 == 0).collect();
+            for (position, index) in left.iter().enumerate() {
+                let other = (position + 1 < left.len()).then(|| self.fresh_label());
+                if let Some(other) = other {
+                    self.lowerer.thread.code.push(Code::Choice(other, span));
+                }
+                self.each(vec![actions[*index].clone()]);
+                self.lowerer.thread.code.push(Code::Jump(labels[made | 1 << index], span));
+                if let Some(other) = other {
+                    self.lowerer.thread.code.push(Code::Mark(other));
+                }
             }
         }
-        self.lowerer.thread.code.push(Code::Mark(end));
+        self.lowerer.thread.code.push(Code::Mark(labels[all]));
     }
 
     /// Accesses one after the other, each at its place.
@@ -379,17 +384,4 @@ impl Emitter<'_> {
             self.set(Slot::Vector { number, upper: true }, Expression::Constant(0));
         }
     }
-}
-
-/// The orders of some actions.
-fn orders(actions: Vec<Part>) -> Vec<Vec<Part>> {
-    if actions.len() <= 1 {
-        return vec![actions];
-    }
-    let first = |index: usize| {
-        let mut rest = actions.clone();
-        let first = rest.remove(index);
-        orders(rest).into_iter().map(move |rest| std::iter::once(first.clone()).chain(rest).collect())
-    };
-    (0..actions.len()).flat_map(first).collect()
 }

@@ -27,7 +27,8 @@ struct palisade_exchanged {
     unsigned long is_done;
 };
 
-#define PALISADE_OWN static __attribute__((noinline, unused))
+/* Not static: Clang would give a static function of C++ another name. All copies are the same. */
+#define PALISADE_OWN __attribute__((noinline, weak, visibility("hidden")))
 
 #define PALISADE_UPDATE(bytes, type, name) \
     PALISADE_OWN unsigned long palisade_atomic_##name##_##bytes(volatile void *p, unsigned long v, \
@@ -73,8 +74,7 @@ PALISADE_SIZE(2, unsigned short)
 PALISADE_SIZE(4, unsigned int)
 PALISADE_SIZE(8, unsigned long)
 
-/* Kept in any case, which shows that a source was read with this header. */
-static __attribute__((noinline, used)) void palisade_atomic_fence(int order) {
+PALISADE_OWN void palisade_atomic_fence(int order) {
     if (order == __ATOMIC_SEQ_CST) __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 

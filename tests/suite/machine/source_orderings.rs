@@ -185,7 +185,7 @@ pub(super) fn build_c(folder: &Path, compiler: &str, text: &str) {
     let header = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/palisade-machine/include/palisade_atomics.h");
     std::fs::write(folder.join("all.c"), text).expect("it is written");
     let build = format!(
-        "set -e\n{compiler} -O0 -g -fno-pic -fno-stack-protector -ffreestanding -include '{}' -c all.c -o all.o\n\
+        "set -e\n{compiler} -O0 -g -fno-pic -fno-stack-protector -include '{}' -c all.c -o all.o\n\
          gcc -nostdlib -static -no-pie -Wl,--build-id=none -Wl,-e,0 all.o -o all\n",
         header.display()
     );

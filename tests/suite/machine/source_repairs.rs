@@ -292,3 +292,46 @@ fn c_without_the_header_counts_as_relaxed() {
     assert_ne!(code, Some(0), "{text}");
     assert!(text.contains("neither Rust nor read with palisade_atomics.h"), "{text}");
 }
+
+const CPP_SOURCE: &str = "#include <atomic>
+static std::atomic<bool> taken;
+static std::atomic<unsigned> ready;
+static int data;
+
+extern \"C\" void locks() {
+    bool free = false;
+    while (!taken.compare_exchange_weak(free, true, std::memory_order_acquire, std::memory_order_relaxed))
+        free = false;
+    data ^= 1;
+    taken.store(false, std::memory_order_release);
+}
+
+extern \"C\" void forgets() {
+    data ^= 1;
+    ready.store(1, std::memory_order_relaxed);
+}
+";
+
+/// Both compilers of C++ leave the orderings of `std::atomic` to be read.
+fn orderings_of_cpp_are_read(compiler: &str) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    build_c(folder, &format!("{compiler} -x c++ -std=c++17 -fno-exceptions"), CPP_SOURCE);
+    for (function, code, words) in [("locks", 0, "robust against C11"), ("forgets", 1, "racy, which is undefined")] {
+        roles(folder, &[function], "*");
+        let (found, text) = palisade(folder, &["check", "--model", "c11"]);
+        assert!(found == Some(code) && text.contains(words), "{compiler}, {function}: {text}");
+    }
+}
+
+#[needs::command("g++ --version")]
+#[test]
+fn orderings_of_gcc_cpp_are_read() {
+    orderings_of_cpp_are_read("g++");
+}
+
+#[needs::command("clang++ --version")]
+#[test]
+fn orderings_of_clang_cpp_are_read() {
+    orderings_of_cpp_are_read("clang++");
+}

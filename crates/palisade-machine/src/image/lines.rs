@@ -133,7 +133,7 @@ impl<'a> Lines<'a> {
 }
 
 /// Whether a file is the header that has the atomics of C as calls.
-fn is_header(file: &str) -> bool {
+pub(crate) fn is_header(file: &str) -> bool {
     Path::new(file).file_name().is_some_and(|name| name == "palisade_atomics.h")
 }
 

@@ -14,7 +14,7 @@ mod types;
 pub(crate) use elf::Image;
 pub(crate) use fields::Fields;
 pub(crate) use heap::{Block, Heap, HeapRole};
-pub(crate) use lines::{Frame, Lines};
+pub(crate) use lines::{Frame, Lines, is_header};
 pub(crate) use memory::{Memory, Mutability};
 pub(crate) use snapshot::{SharedObject, Snapshot, SnapshotError, SnapshotThread};
 pub(crate) use stacks::Stacks;

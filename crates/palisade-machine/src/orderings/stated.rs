@@ -13,7 +13,7 @@
 //! condition holds waits for it, as `await` does.
 
 use super::{Orderings, Said, Sources, chain, is_atomics, shown};
-use crate::image::{Frame, Lines};
+use crate::image::{Frame, Lines, is_header};
 use crate::lift::{AtomicCall, ContextId, Lifted, LiftedRole, Made, Objection, Refused, conditions, drop_unreachable};
 use palisade_model::program::{Action, Expression, Instruction, Liveness, Operation, Ordering, RegisterId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -179,8 +179,10 @@ impl<'a, 'l> Reader<'a, 'l> {
         }
         let is_rust = frames.first().is_some_and(|frame| frame.file.ends_with(".rs"));
         let is_read = is_rust || self.lines.is_read_with_header(address);
+        let is_of_header = frames.first().is_some_and(|frame| is_header(&frame.file));
         let reason = match (is_compiled, is_read) {
             (true, _) => Some("its code comes compiled with optimisation"),
+            (false, true) if is_of_header => Some("a function of palisade_atomics.h makes it whose name is not known"),
             (false, true) => None,
             (false, false) => Some("its source is neither Rust nor read with palisade_atomics.h"),
         };

@@ -30,8 +30,8 @@ pub use net::{
     Invariant, NetCertificate, NetRun, OmegaMarking, PlaceWeights, Refutation, RunStep, TokenMarking, WeightedTrap,
 };
 pub use program::{
-    AttackEvidence, AttackReason, DelayedConfiguration, DelayedSet, HelpedConfiguration, HelpedSet, MemoryIndex,
-    RobustCertificate, ScConfiguration,
+    AttackEvidence, AttackReason, CountEvidence, DelayedConfiguration, DelayedSet, HelpedConfiguration, HelpedSet,
+    MemoryIndex, RobustCertificate, ScConfiguration,
 };
 pub use property::{
     AddressInterval, BufferConfiguration, BufferEntry, BufferInvariant, BufferedLocal, Interval, PropertyEvidence,

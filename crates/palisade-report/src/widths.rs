@@ -1,7 +1,7 @@
 //! For which counters a verdict is given, in words.
 
 use palisade_engine::robustness::Violation;
-use palisade_evidence::{AttackReason, PropertyProof, PropertyReason, RobustCertificate};
+use palisade_evidence::{AttackReason, CountEvidence, PropertyProof, PropertyReason, RobustCertificate};
 use palisade_model::program::{Program, Value};
 use palisade_semantics::StepKind;
 
@@ -49,10 +49,11 @@ fn size((low, high): (Value, Value)) -> u128 {
 
 /// What a certificate knows of counters that it does not know by residues.
 fn without_residues(program: &Program, certificate: &RobustCertificate) -> Option<Line> {
-    let RobustCertificate { tickets, ends, far, .. } = certificate;
+    let RobustCertificate { tickets, ends, counts, far, .. } = certificate;
     match () {
         () if !tickets.is_empty() => Some(("tickets", tickets_words(program, tickets))),
         () if !ends.is_empty() => Some(("counters", ends_words(program, ends))),
+        () if !counts.is_empty() => Some(("counts", counts_words(program, counts))),
         () if !far.is_empty() => Some(("counters", far_words(program, far))),
         () => None,
     }
@@ -82,6 +83,19 @@ fn ends_words(program: &Program, ends: &[(Value, Value)]) -> String {
     };
     let ends: Vec<String> = ends.iter().map(end).collect();
     format!("without end: {}", ends.join("; "))
+}
+
+/// Counts of what copies hold.
+fn counts_words(program: &Program, counts: &[CountEvidence]) -> String {
+    let count = |own: &CountEvidence| {
+        let (name, few) = (program.address_name(own.address), own.few);
+        match own.most {
+            Some(most) => format!("`{name}`, where {} to {most} are one value, and no count goes further", few + 1),
+            None => format!("`{name}`, where more than {few} is one value"),
+        }
+    };
+    let counts: Vec<String> = counts.iter().map(count).collect();
+    format!("what copies hold: {}", counts.join("; "))
 }
 
 /// Counters that fall behind addresses, of which is not told apart how far.

@@ -10,6 +10,7 @@ mod compilations;
 mod conversions;
 mod counter_fences;
 mod counters;
+mod counts;
 mod cut_counters;
 mod dice;
 mod events;

@@ -13,6 +13,7 @@
 
 mod compilations;
 mod counters;
+mod counts;
 mod cuts;
 mod enriched;
 mod events;
@@ -84,6 +85,7 @@ fn faults() -> impl Iterator<Item = &'static Fault> {
         .chain(hangs::FAULTS)
         .chain(stacks::FAULTS)
         .chain(sources::OF_PLACES)
+        .chain(counts::FAULTS)
 }
 
 fn root() -> &'static Path {
@@ -125,6 +127,7 @@ fn all_faults_fit_the_sources() {
             "crates/palisade-machine/src/lift/",
             "crates/palisade-machine/src/orderings/stated.rs",
             "crates/palisade-model/src/program/counters/",
+            "crates/palisade-model/src/program/counts/",
             "crates/palisade-model/src/program/liveness.rs",
             "crates/palisade-model/src/program/register_sets.rs",
             "crates/palisade-model/src/program/saturation.rs",

@@ -5,6 +5,7 @@ mod attack_net_proofs;
 mod attack_nets;
 mod beyond_sc;
 pub(crate) mod counters;
+mod counts;
 mod crowds;
 mod cut_counters;
 mod decided_on_nets;

@@ -53,6 +53,9 @@ pub(crate) const FEW_RESIDUES: u64 = 1 << 13;
 /// Nodes of an abstraction with as many values as there are copies.
 pub(crate) const MANY_RESIDUES: u64 = 1 << 17;
 
+/// Nodes of an abstraction in which counts above a few are not told apart.
+pub(crate) const BALANCES: u64 = 1 << 13;
+
 /// Nodes of an abstraction in which far counters are not told apart.
 pub(crate) const FAR: u64 = 1 << 15;
 

@@ -7,17 +7,18 @@
 
 use super::certificate::{certificate, interleavings};
 use super::check::{
-    Abstraction, AttackOutcome, Check, CheckOptions, Far, Modulo, Observer, Silent, Stopping, Turns, Values,
+    Abstraction, AttackOutcome, Check, CheckOptions, Counts, Far, Modulo, Observer, Silent, Stopping, Turns, Values,
     check_quickly, concluded, list, proved_within,
 };
 use super::far::horizons;
-use crate::decide::schedule::{FAR, FEW_RESIDUES, MANY_RESIDUES};
-use palisade_evidence::RobustCertificate;
+use crate::decide::schedule::{BALANCES, FAR, FEW_RESIDUES, MANY_RESIDUES};
+use palisade_evidence::{CountEvidence, RobustCertificate};
 use palisade_exploration::instrumented::explore_sc_until;
 use palisade_exploration::instrumented::system::Growth;
 use palisade_model::limits::Budget;
 use palisade_model::program::{
-    Copies, Counters, InstructionId, Program, Thread, ThreadId, TicketPair, Tickets, Value, modulo, saturated,
+    Copies, Count, Counted, Counters, InstructionId, Program, Thread, ThreadId, TicketPair, Tickets, Value, modulo,
+    saturated,
 };
 use palisade_verify::{check_interleavings, check_robust_certificate};
 use std::collections::BTreeSet;
@@ -51,6 +52,8 @@ enum Known {
     Turns(Vec<TicketPair>),
     /// Values of addresses up to these ends.
     Ends(Vec<(Value, Value)>),
+    /// Few values of these counts.
+    Counts(Vec<Count>),
     /// What is not farther behind addresses than these distances.
     Distances(Vec<(Value, Value)>),
 }
@@ -66,6 +69,10 @@ impl Known {
                 RobustCertificate { tickets, ..certificate }
             }
             Self::Ends(ends) => RobustCertificate { ends, ..certificate },
+            Self::Counts(counts) => {
+                let counts = counts.into_iter().map(evidence).collect();
+                RobustCertificate { counts, ..certificate }
+            }
             Self::Distances(far) => RobustCertificate { far, ..certificate },
         }
     }
@@ -77,6 +84,7 @@ impl Known {
             Self::Residues(low, high) => Abstraction::Modulo(Modulo { low, high, certificate }),
             Self::Turns(pairs) => Abstraction::Turns(Turns { pairs, certificate }),
             Self::Ends(ends) => Abstraction::Stopping(Stopping { ends, certificate }),
+            Self::Counts(counts) => Abstraction::Counting(Counts { counts, certificate }),
             Self::Distances(behind) => Abstraction::Far(Far { behind, certificate }),
         })
     }
@@ -87,7 +95,7 @@ fn candidates(program: &Program) -> impl Iterator<Item = Candidate> + '_ {
     let sizes = if may_be_residues(program) { sizes(program) } else { Vec::new() };
     let (few, many): (Vec<_>, Vec<_>) = sizes.into_iter().partition(|(size, _)| *size <= SOME);
     let residues = |sizes: Vec<_>| sizes.into_iter().filter_map(|size| by_residues(program, size));
-    let others: [fn(&Program) -> Vec<Candidate>; 3] = [in_turns, stopping, up_to_horizons];
+    let others: [fn(&Program) -> Vec<Candidate>; 4] = [in_turns, stopping, with_balances, up_to_horizons];
     residues(few).chain(others.into_iter().flat_map(|others| others(program))).chain(residues(many))
 }
 
@@ -100,7 +108,10 @@ fn may_be_residues(program: &Program) -> bool {
 
 /// Whether a program has counters of any kind.
 pub(crate) fn has_counters(program: &Program) -> bool {
-    may_be_residues(program) || Tickets::of(program).is_some() || saturated(program).is_some()
+    may_be_residues(program)
+        || Tickets::of(program).is_some()
+        || saturated(program).is_some()
+        || !Counted::all_of(program).is_empty()
 }
 
 /// The check of a program that is robust without all values of its counters, if such a proof is found.
@@ -264,6 +275,22 @@ fn stopping(program: &Program) -> Vec<Candidate> {
         known: Known::Ends(own.ends),
     };
     saturated(program).map(candidate).into_iter().collect()
+}
+
+/// The programs that tell few values of counts apart.
+fn with_balances(program: &Program) -> Vec<Candidate> {
+    let candidate = |own: Counted| {
+        let counts = own.balances.iter().map(|balances| balances.count.clone()).collect();
+        let known = Known::Counts(counts);
+        Candidate { program: own.program, values: Values::Balanced(own.balances.into()), nodes: BALANCES, known }
+    };
+    Counted::all_of(program).into_iter().map(candidate).collect()
+}
+
+/// A count as evidence says it.
+fn evidence(count: Count) -> CountEvidence {
+    let Count { cell: address, few, most, owned } = count;
+    CountEvidence { address, few, most, owned }
 }
 
 /// The programs in which counters beyond a horizon are not told apart.

@@ -5,8 +5,8 @@ use super::field::{bit, id, number, truth};
 use super::number::N;
 use super::strict::{Object, present, word};
 use crate::{
-    AttackEvidence, AttackReason, Attacker, DelayedConfiguration, DelayedSet, HelpedConfiguration, HelpedSet, Level,
-    LocalIndex, LocalState, MemoryIndex, RobustCertificate, ScConfiguration, Tokens,
+    AttackEvidence, AttackReason, Attacker, CountEvidence, DelayedConfiguration, DelayedSet, HelpedConfiguration,
+    HelpedSet, Level, LocalIndex, LocalState, MemoryIndex, RobustCertificate, ScConfiguration, Tokens,
 };
 use palisade_model::program::{InstructionId, LabelId, RegisterId, ThreadId, Value};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
@@ -29,6 +29,8 @@ pub(super) struct RobustOut<'a> {
     tickets: &'a [(Value, Value)],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     ends: &'a [(Value, Value)],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    counts: Vec<CountText>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     far: &'a [(Value, Value)],
 }
@@ -51,16 +53,36 @@ pub(super) struct RobustIn {
     #[serde(default)]
     ends: Vec<(Value, Value)>,
     #[serde(default)]
+    counts: Vec<CountText>,
+    #[serde(default)]
     far: Vec<(Value, Value)>,
 }
+
+/// A count: its address, the greatest value told apart, the greatest one for which anything is shown, and what copies own at first.
+#[derive(Serialize, Deserialize)]
+struct CountText(Value, Value, Option<Value>, Vec<Value>);
 
 impl<'a> From<&'a RobustCertificate> for RobustOut<'a> {
     fn from(certificate: &'a RobustCertificate) -> Self {
         let numbers = |registers: &Vec<RegisterId>| registers.iter().map(|register| register.index()).collect();
-        let RobustCertificate { live, locals, memories, sc, delayed, helped, attacks, modulo, tickets, ends, far } =
-            certificate;
+        let RobustCertificate {
+            live,
+            locals,
+            memories,
+            sc,
+            delayed,
+            helped,
+            attacks,
+            modulo,
+            tickets,
+            ends,
+            counts,
+            far,
+        } = certificate;
         let live = live.iter().map(|labels| labels.iter().map(numbers).collect()).collect();
-        Self { live, locals, memories, sc, delayed, helped, attacks, modulo: *modulo, tickets, ends, far }
+        let count = |own: &CountEvidence| CountText(own.address, own.few, own.most, own.owned.clone());
+        let counts = counts.iter().map(count).collect();
+        Self { live, locals, memories, sc, delayed, helped, attacks, modulo: *modulo, tickets, ends, counts, far }
     }
 }
 
@@ -69,9 +91,12 @@ impl From<RobustIn> for RobustCertificate {
         let registers =
             |numbers: Vec<u32>| numbers.into_iter().map(|number| RegisterId::from_index(number as usize)).collect();
         let labels = |labels: Vec<Vec<u32>>| labels.into_iter().map(registers).collect();
-        let RobustIn { live, locals, memories, sc, delayed, helped, attacks, modulo, tickets, ends, far } = text;
+        let RobustIn { live, locals, memories, sc, delayed, helped, attacks, modulo, tickets, ends, counts, far } =
+            text;
         let live = live.into_iter().map(labels).collect();
-        Self { live, locals, memories, sc, delayed, helped, attacks, modulo, tickets, ends, far }
+        let count = |CountText(address, few, most, owned)| CountEvidence { address, few, most, owned };
+        let counts = counts.into_iter().map(count).collect();
+        Self { live, locals, memories, sc, delayed, helped, attacks, modulo, tickets, ends, counts, far }
     }
 }
 

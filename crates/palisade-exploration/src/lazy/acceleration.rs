@@ -10,6 +10,7 @@ pub(super) fn move_token<N: LazyNet>(net: &N, entries: &mut Vec<Entry>, step: &S
     if let Some(place) = step.take {
         take(entries, place);
     }
+    net.make_room(step, entries);
     if let Some(place) = step.put {
         put(entries, place, omega);
     }

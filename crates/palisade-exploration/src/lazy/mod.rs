@@ -107,6 +107,12 @@ pub trait LazyNet {
         vec![place]
     }
 
+    /// Takes away, from the tokens that a step leaves where they are, those that cannot be there after it.
+    #[inline]
+    fn make_room(&self, step: &Step, entries: &mut Vec<Entry>) {
+        let _ = (step, entries);
+    }
+
     /// A place on which the step puts one more token. Nets whose steps move tokens only need not say.
     #[inline]
     fn also_puts(&self, step: &Step) -> Option<u32> {

@@ -18,9 +18,12 @@
 
 mod attack_net;
 mod attacks;
+mod carried;
 mod closed;
 mod configuration;
+mod counted;
 mod counters;
+mod counts;
 mod data_races;
 mod decode;
 mod far;
@@ -29,6 +32,7 @@ mod model;
 mod modulo;
 mod pso;
 mod regions;
+mod rewritten;
 mod saturation;
 mod shifts;
 mod spans;
@@ -114,6 +118,9 @@ fn check_claim(program: &Program, certificate: &RobustCertificate, claim: Claim<
         let saturated = saturation::saturate(program, &certificate.ends)?;
         return check_claim(&saturated, &RobustCertificate { ends: Vec::new(), ..certificate.clone() }, claim);
     }
+    if !certificate.counts.is_empty() {
+        return check_counts(program, certificate, claim);
+    }
     if !certificate.tickets.is_empty() {
         return check_tickets(program, certificate, claim);
     }
@@ -144,8 +151,9 @@ fn check_attacks(program: &Program, certificate: &RobustCertificate, claim: Clai
 
 /// Whether a certificate's sets, and those of its proofs about nets, are closed as they stand, and not only up to shifts of counters.
 pub fn is_closed_without_counters(program: &Program, certificate: &RobustCertificate) -> Result<bool, CheckFailure> {
-    let RobustCertificate { modulo, tickets, ends, far, .. } = certificate;
-    if modulo.is_some() || !tickets.is_empty() || !ends.is_empty() || !far.is_empty() {
+    let RobustCertificate { modulo, tickets, ends, counts, far, .. } = certificate;
+    let knows_less = modulo.is_some() || !tickets.is_empty() || !ends.is_empty() || !counts.is_empty();
+    if knows_less || !far.is_empty() {
         return Ok(false);
     }
     let mut model = Model::new(program, certificate)?;
@@ -162,9 +170,10 @@ pub fn is_closed_without_counters(program: &Program, certificate: &RobustCertifi
 }
 
 /// The program that a certificate's sets are about: with values that stop at their ends, and with conditions on counters loosened where these are known modulo a number. Nothing
-/// where tickets are erased, as turns are taken by a rule that is no program's, and where what is far behind is one value, as values are put together by one.
+/// where tickets are erased, as turns are taken by a rule that is no program's, where copies have balances, as one says who stays, and where what is far behind is one value, as values are
+/// put together by one.
 pub fn plain_program(program: &Program, certificate: &RobustCertificate) -> Result<Option<Program>, CheckFailure> {
-    if !certificate.tickets.is_empty() || !certificate.far.is_empty() {
+    if !certificate.tickets.is_empty() || !certificate.counts.is_empty() || !certificate.far.is_empty() {
         return Ok(None);
     }
     let mut plain = program.clone();
@@ -205,6 +214,20 @@ fn check_tickets(program: &Program, certificate: &RobustCertificate, claim: Clai
     let mut model = Model::new(&tickets.erased, certificate)?;
     check_attacks(&tickets.erased, certificate, claim)?;
     model.change_terms(|terms| terms.turns = Some(tickets.turns()));
+    check_sets(&mut model, certificate, claim)
+}
+
+/// Checks a certificate about the program with balances.
+fn check_counts(program: &Program, certificate: &RobustCertificate, claim: Claim<'_>) -> Result<(), CheckFailure> {
+    let RobustCertificate { modulo, tickets, far, attacks, .. } = certificate;
+    let knows_less = modulo.is_some() || !tickets.is_empty() || !far.is_empty();
+    if knows_less || attacks.iter().any(|attack| matches!(attack.reason, AttackReason::Net(_))) {
+        reject!(Form, "counters of which less is known, or a proof about a net, in a certificate with counts");
+    }
+    let (counted, counts) = counts::counted(program, &certificate.counts)?;
+    let mut model = Model::new(&counted, certificate)?;
+    check_attacks(&counted, certificate, claim)?;
+    model.change_terms(|terms| terms.counts = counts);
     check_sets(&mut model, certificate, claim)
 }
 

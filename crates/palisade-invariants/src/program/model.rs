@@ -2,6 +2,7 @@
 
 use super::configuration::{Configuration, Control, Memory, Phase, Token};
 use super::counters::Counters;
+use super::counts::Counts;
 use super::known::Known;
 use super::modulo::Watch;
 use super::tickets::Turns;
@@ -45,6 +46,8 @@ pub(super) struct Terms {
     pub(super) counters: Option<Rc<Counters>>,
     /// What values that are no counters must not leave, where counters are known modulo a number only.
     pub(super) watch: Option<Watch>,
+    /// The counts of which copies hold something.
+    pub(super) counts: Counts,
     /// Who takes turns, where tickets are erased.
     pub(super) turns: Option<Turns>,
     /// Each `fail` that no thread must come to.
@@ -263,6 +266,9 @@ impl<'a> Model<'a> {
         self.check_known((thread, instruction), address, registers)?;
         if self.terms.counters.as_ref().is_some_and(|counters| !counters.keeps_to(thread, instruction, value)) {
             reject!(Form, "{} comes to a counter, or leaves its own,", self.instruction_in_words(thread, instruction));
+        }
+        if !address.is_constant() && self.terms.counts.has(value) {
+            reject!(Form, "{} comes to a count", self.instruction_in_words(thread, instruction));
         }
         if !address.is_constant() && self.terms.turns.as_ref().is_some_and(|turns| turns.has(value)) {
             reject!(Form, "{} comes to tickets", self.instruction_in_words(thread, instruction));

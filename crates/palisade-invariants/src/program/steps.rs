@@ -4,8 +4,8 @@ use super::configuration::{Configuration, Control, DelayingThread, Path, Phase, 
 use super::known::{Act, Done};
 use super::model::Model;
 use crate::CheckFailure;
-use crate::tokens::{and_one, with_one, without_one};
-use palisade_evidence::{Level, LocalState};
+use crate::tokens::{and_one, without_one};
+use palisade_evidence::{Level, LocalState, Tokens};
 use palisade_model::ordered::CollectOrdered;
 use palisade_model::program::{Action, Expression, InstructionId, ThreadId, Value};
 use std::cell::OnceCell;
@@ -254,9 +254,11 @@ impl Model<'_> {
         let rest = without_one(&configuration.tokens, token);
         let settled = self.settled_after(&done)?;
         if settled.is_empty() {
-            return Ok(vec![Configuration { control, tokens: rest }]);
+            let tokens = self.staying(control.memory, None, rest);
+            return Ok(vec![Configuration { control, tokens }]);
         }
         if let ([local], None) = (&*settled, &before) {
+            let rest = self.staying(control.memory, Some(*local), rest);
             let tokens = and_one(rest, Token { local: *local, joined })?;
             return Ok(vec![Configuration { control, tokens }]);
         }
@@ -273,11 +275,26 @@ impl Model<'_> {
                 }
             }
             if let Some(memory) = memory {
-                let tokens = with_one(&rest, Token { local, joined })?;
+                let rest = self.staying(memory, Some(local), rest.clone());
+                let tokens = and_one(rest, Token { local, joined })?;
                 successors.push(Configuration { control: Control { memory, ..control }, tokens });
             }
         }
         Ok(successors)
+    }
+
+    /// The tokens that may stay where they are when a step has led to a memory, and its own thread to a state.
+    fn staying(&self, memory: u32, moved: Option<u32>, tokens: Vec<(Token, Tokens)>) -> Vec<(Token, Tokens)> {
+        let state = |local: u32| {
+            let LocalState { thread, registers, .. } = self.local(local);
+            (*thread, &registers[..])
+        };
+        self.terms().counts.leave(
+            |address| self.value_in(memory, address),
+            moved.map(state),
+            tokens,
+            |token| state(token.local),
+        )
     }
 
     /// What an instruction does when a thread in a state executes it on a memory and lock; nothing when it is local or not enabled.

@@ -8,6 +8,7 @@
 mod accepted;
 mod by_label;
 mod counters;
+mod counts;
 mod domain;
 mod expression;
 mod ids;
@@ -39,6 +40,7 @@ mod tickets;
 pub use accepted::AcceptedDelay;
 pub use by_label::ByLabel;
 pub use counters::{CounterClass, Counters, Form, KeptOut, Member, OutcomeCounters, modulo};
+pub use counts::{Balances, Count, Counted};
 pub use domain::{Domain, DomainOrigin, EvaluationError, Value, admitted};
 pub use expression::{BinaryOperator, Expression, UnaryOperator, truncate};
 pub use ids::{AddressId, InstructionId, LabelId, RegisterId, ThreadId};

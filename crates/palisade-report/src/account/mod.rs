@@ -20,7 +20,8 @@ pub use text::{Extent, copies_line, line, report};
 pub use whole::Told;
 
 use crate::documents::{
-    AttackAnswer, ConfirmationDocument, CountersDocument, EndDocument, FarDocument, LabelPlace, TicketsDocument,
+    AttackAnswer, ConfirmationDocument, CountDocument, CountersDocument, EndDocument, FarDocument, LabelPlace,
+    TicketsDocument,
 };
 use crate::models::ModelWord;
 use palisade_evidence::RobustCertificate;
@@ -147,6 +148,9 @@ pub struct CountersKnown {
     /// The addresses whose values only fall, or only rise, and of which the proof knows no more beyond an end; left out where it knows their values.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ends: Vec<EndDocument>,
+    /// The addresses that count what copies hold, of which the proof tells few values apart; left out where it knows their values.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub counts: Vec<CountDocument>,
     /// The addresses that counters fall behind, of which the proof does not tell apart how far; left out where it knows their values.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub far: Vec<FarDocument>,
@@ -159,6 +163,7 @@ impl CountersKnown {
             counters: certificate.modulo.map(CountersDocument::of),
             tickets: TicketsDocument::all(program, certificate),
             ends: EndDocument::all(program, certificate),
+            counts: CountDocument::all(program, certificate),
             far: FarDocument::all(program, certificate),
         }
     }

@@ -1,7 +1,7 @@
 //! What evidence says of counters whose values it does not know.
 
 use crate::simulate::{Simulation, turned_classes};
-use palisade_evidence::RobustCertificate;
+use palisade_evidence::{CountEvidence, RobustCertificate};
 use palisade_model::program::{Program, Value};
 use serde::Serialize;
 
@@ -57,6 +57,27 @@ impl EndDocument {
     pub fn all(program: &Program, certificate: &RobustCertificate) -> Vec<Self> {
         let own = |(address, end): &(Value, Value)| Self { address: program.address_name(*address), end: *end };
         certificate.ends.iter().map(own).collect()
+    }
+}
+
+/// An address that counts what copies hold.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct CountDocument {
+    /// The address.
+    pub address: String,
+    /// What is more than this is one value.
+    pub few: Value,
+    /// The answer holds as long as that value stands for no more than this; null where it holds without end.
+    pub most: Option<Value>,
+}
+
+impl CountDocument {
+    /// Those of a certificate.
+    pub fn all(program: &Program, certificate: &RobustCertificate) -> Vec<Self> {
+        let own =
+            |own: &CountEvidence| Self { address: program.address_name(own.address), few: own.few, most: own.most };
+        certificate.counts.iter().map(own).collect()
     }
 }
 

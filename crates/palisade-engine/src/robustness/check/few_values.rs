@@ -8,7 +8,7 @@ use palisade_exploration::instrumented::system::{Counting, Growth};
 use palisade_exploration::instrumented::tso::System;
 use palisade_exploration::instrumented::{Attack, Found, search};
 use palisade_model::limits::Budget;
-use palisade_model::program::{Counters, Program, TicketPair, Tickets, Value};
+use palisade_model::program::{Balances, Count, Counters, Program, TicketPair, Tickets, Value};
 use std::sync::Arc;
 
 /// How a program without its tickets, or that knows its counters modulo few values only, shows the program robust.
@@ -20,6 +20,8 @@ pub enum Abstraction {
     Turns(Turns),
     /// Its counters stop at an end.
     Stopping(Stopping),
+    /// Counts above a few are one value.
+    Counting(Counts),
     /// Counters that are far behind are one value.
     Far(Far),
 }
@@ -31,6 +33,7 @@ impl Abstraction {
             Self::Modulo(modulo) => &modulo.certificate,
             Self::Turns(turns) => &turns.certificate,
             Self::Stopping(stopping) => &stopping.certificate,
+            Self::Counting(counts) => &counts.certificate,
             Self::Far(far) => &far.certificate,
         }
     }
@@ -50,6 +53,15 @@ pub struct Turns {
 pub struct Stopping {
     /// The addresses with their ends.
     pub ends: Vec<(Value, Value)>,
+    /// The certificate.
+    pub certificate: RobustCertificate,
+}
+
+/// A program shown robust although counts above a few are not told apart.
+#[derive(Clone, Debug)]
+pub struct Counts {
+    /// The counts.
+    pub counts: Vec<Count>,
     /// The certificate.
     pub certificate: RobustCertificate,
 }
@@ -80,6 +92,8 @@ pub(in crate::robustness) enum Values {
     Own,
     /// No tickets.
     WithoutTickets(Arc<Tickets>),
+    /// Few values of counts.
+    Balanced(Arc<[Balances]>),
     /// What these classes say, which another program has.
     Counted(Counting),
 }
@@ -90,6 +104,7 @@ impl Values {
         let system = System::new(program, growth);
         match self {
             Self::WithoutTickets(tickets) => (system.with_turns(tickets), None),
+            Self::Balanced(balances) => (system.with_balances(balances), None),
             Self::Own => (system, Counting::of(Counters::of(program).into())),
             Self::Counted(counting) => (system, Some(counting)),
         }

@@ -23,6 +23,7 @@
 //! the section; its earlier accesses are kept beside the levels until then. LANGUAGE.md says why
 //! one node per access would be wrong.
 
+mod balances;
 mod control;
 mod counting;
 mod initial;
@@ -53,8 +54,9 @@ use super::fault::Fault;
 use super::reached::Reached;
 use crate::lazy::{Exploration, Interner, Step};
 use palisade_model::limits::{Budget, Halt};
-use palisade_model::program::{InstructionId, Program, ThreadId, Value};
+use palisade_model::program::{Balances, InstructionId, Program, ThreadId, Value};
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 use turning::Turning;
 
 /// A program instrumented for a memory model, as a lazily built net.
@@ -80,6 +82,8 @@ pub struct Instrumented<'p, M: MemoryModel> {
     lone_arena: Vec<Step>,
     /// The counters up to whose turns configurations are explored.
     turning: Option<Box<Turning>>,
+    /// What copies hold of counts.
+    balances: Arc<[Balances]>,
 }
 
 impl<'p, M: MemoryModel> Instrumented<'p, M> {
@@ -99,6 +103,7 @@ impl<'p, M: MemoryModel> Instrumented<'p, M> {
             lone_cache: FxHashMap::default(),
             lone_arena: Vec::new(),
             turning: None,
+            balances: Arc::default(),
         }
     }
 

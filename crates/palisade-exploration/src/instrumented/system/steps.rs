@@ -119,6 +119,12 @@ impl<M: MemoryModel> LazyNet for Instrumented<'_, M> {
         self.turned_places(from, to, place)
     }
 
+    fn make_room(&self, step: &Step, entries: &mut Vec<Entry>) {
+        if !self.balances.is_empty() {
+            self.leave_who_holds_no_more(step, entries);
+        }
+    }
+
     fn also_puts(&self, step: &Step) -> Option<u32> {
         M::also_puts(self, step)
     }

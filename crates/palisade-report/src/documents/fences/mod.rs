@@ -4,7 +4,7 @@ mod for_pairs;
 mod pairs;
 mod properties;
 
-use super::counters::{CountersDocument, EndDocument, FarDocument, TicketsDocument};
+use super::counters::{CountDocument, CountersDocument, EndDocument, FarDocument, TicketsDocument};
 use super::program::threads;
 use super::{AttackPlace, CopiesWord, DomainDocument, Finding, LabelPlace, OutcomeWord, VerdictHeader, VerdictWord};
 use crate::context::Context;
@@ -60,6 +60,9 @@ pub struct FencesDocument<'a> {
     /// The addresses whose values only fall, or only rise, and of which that proof knows no more beyond an end; left out where it knows their values.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ends: Vec<EndDocument>,
+    /// The addresses that count what copies hold, of which that proof tells few values apart; left out where it knows their values.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub counts: Vec<CountDocument>,
     /// The addresses that counters fall behind, of which that proof does not tell apart how far; left out where it knows their values.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub far: Vec<FarDocument>,
@@ -360,6 +363,7 @@ impl<'a> FencesDocument<'a> {
             counters: None,
             tickets: Vec::new(),
             ends: Vec::new(),
+            counts: Vec::new(),
             far: Vec::new(),
             impossible: None,
             feasible: None,
@@ -403,6 +407,7 @@ impl<'a> FencesDocument<'a> {
             counters: known.and_then(|known| known.modulo).map(CountersDocument::of),
             tickets: known.map_or(Vec::new(), |known| TicketsDocument::all(program, known)),
             ends: known.map_or(Vec::new(), |known| EndDocument::all(program, known)),
+            counts: known.map_or(Vec::new(), |known| CountDocument::all(program, known)),
             far: known.map_or(Vec::new(), |known| FarDocument::all(program, known)),
             unreached: found.unreached.as_deref().map(|labels| LabelPlace::all(&found.program, labels)),
             diff: if result.no_diff.is_some() { None } else { Some(result.diff()) },

@@ -48,7 +48,8 @@ pub struct RobustCertificate {
     pub tickets: Vec<(Value, Value)>,
     /// Addresses whose values stop at an end, ascending: the sets are about the program in which values beyond it are the end.
     pub ends: Vec<(Value, Value)>,
-    /// Addresses that count what copies hold, ascending: the sets are about the program with balances.
+    /// Addresses that count what copies hold, ascending: the sets are about the program with
+    /// balances.
     pub counts: Vec<CountEvidence>,
     /// Addresses of counters with distances, ascending: the sets do not tell apart what is as far behind the address's value, or farther.
     pub far: Vec<(Value, Value)>,
@@ -61,7 +62,8 @@ pub struct CountEvidence {
     pub address: Value,
     /// The greatest value that is told apart.
     pub few: Value,
-    /// The greatest value of those that are one, for which anything is shown; nothing where that does not matter.
+    /// The greatest value of those that are one, for which anything is shown; nothing where that
+    /// does not matter.
     pub most: Option<Value>,
     /// What each copy of a thread holds of the initial value, by thread.
     pub owned: Vec<Value>,

@@ -64,8 +64,8 @@ fn apart(roles: &mut Vec<RoleCode>, what: &str, place: Span) -> Result<(), Diagn
     Ok(())
 }
 
-/// The stacks of the roles, if others may access them, each copy of a fixed number of them a role of
-/// its own.
+/// The stacks of the roles, if others may access them, each copy of a fixed number of them a role
+/// of its own.
 pub(crate) fn stacks(
     file: &RolesFile,
     memory: &Memory,

@@ -288,7 +288,8 @@ pub fn kind(measure: Measure) -> &'static str {
     }
 }
 
-/// `t1.l0`, or `t1 (line 3)` where the text has no name; an exchange is `xchg t1.l0`, a store fence `sfence t1.l0`.
+/// `t1.l0`, or `t1 (line 3)` where the text has no name; an exchange is `xchg t1.l0`, a store fence
+/// `sfence t1.l0`.
 pub(super) fn measure_name(program: &Program, measure: Measure) -> String {
     let is_named = program.thread(measure.thread()).label(measure.label(program)).written().is_some();
     let name = if is_named { measure.name(program) } else { measure_words(program, measure) };

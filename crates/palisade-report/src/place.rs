@@ -14,7 +14,8 @@ pub fn place(program: &Program, thread: ThreadId, instruction: InstructionId) ->
     format!("{}{}", thread.name, at(program, thread.label(own.source), own.span))
 }
 
-/// Where somebody does something, behind the words for it: ` at l0 (line 3)`; where the text has no name, ` (line 3)`.
+/// Where somebody does something, behind the words for it: ` at l0 (line 3)`; where the text has no
+/// name, ` (line 3)`.
 pub fn doing_at(program: &Program, thread: ThreadId, instruction: InstructionId) -> String {
     let thread = program.thread(thread);
     let own = thread.instruction(instruction);
@@ -55,8 +56,9 @@ pub fn label_words(program: &Program, label: &Label) -> String {
     label.written().map_or_else(|| line_words(program, label, label.span), str::to_owned)
 }
 
-/// The line on which an instruction stands, as it is written, behind its number and the lines of calls; nothing where the text has no
-/// lines that people know. Of litmus tests, whose lines hold one instruction of each thread, and of long lines the statement alone.
+/// The line on which an instruction stands, as it is written, behind its number and the lines of
+/// calls; nothing where the text has no lines that people know. Of litmus tests, whose lines hold
+/// one instruction of each thread, and of long lines the statement alone.
 pub fn source_line(program: &Program, thread: &Thread, instruction: InstructionId) -> Option<String> {
     let source = &program.source;
     if source.is_listing || source.text.is_empty() {

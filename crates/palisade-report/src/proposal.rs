@@ -26,7 +26,8 @@ pub struct Proposal {
     pub diff: String,
 }
 
-/// A place of the sources where no change, or not every change, can be made, so that none of these was considered.
+/// A place of the sources where no change, or not every change, can be made, so that none of these
+/// was considered.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct KeptPlace {

@@ -75,8 +75,8 @@ pub fn shortest_cycle(trace: &Trace) -> Option<Vec<Edge>> {
     (0..graph.nodes.len()).filter_map(|start| graph.shortest_path(start, start)).min_by_key(Vec::len)
 }
 
-/// A shortest path along happens-before from one node to another, if there is one; of the same node,
-/// a cycle through it. Takes time linear in the trace.
+/// A shortest path along happens-before from one node to another, if there is one; of the same
+/// node, a cycle through it. Takes time linear in the trace.
 pub fn shortest_path(trace: &Trace, from: NodeId, to: NodeId) -> Option<Vec<Edge>> {
     let graph = Graph::new(trace);
     graph.shortest_path(graph.number(from), graph.number(to))
@@ -93,8 +93,8 @@ enum Successors {
 
 /// The nodes of a trace, numbered by position and program order, with their outgoing edges.
 ///
-/// Program order, store order and conflict are transitive along lines: a thread, or the stores to an address. A
-/// trace of n nodes has up to n² edges, and lines of n nodes in all.
+/// Program order, store order and conflict are transitive along lines: a thread, or the stores to
+/// an address. A trace of n nodes has up to n² edges, and lines of n nodes in all.
 struct Graph {
     /// The number of each thread's first node.
     first: Vec<usize>,
@@ -167,8 +167,8 @@ impl Graph {
         targets.filter(move |target| *target != from)
     }
 
-    /// A shortest path, by breadth-first search. Of each line, what is reached is a part at its end, so that each place
-    /// is looked at once.
+    /// A shortest path, by breadth-first search. Of each line, what is reached is a part at its
+    /// end, so that each place is looked at once.
     fn shortest_path(&self, from: usize, to: usize) -> Option<Vec<Edge>> {
         let mut reached_by: Vec<Option<Edge>> = vec![None; self.nodes.len()];
         let mut open: Vec<usize> = self.lines.iter().map(Vec::len).collect();

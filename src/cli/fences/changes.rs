@@ -1,4 +1,5 @@
-//! What changes of a program come to in its text: patches of the sources of machine code, and what stands in their way.
+//! What changes of a program come to in its text: patches of the sources of machine code, and what
+//! stands in their way.
 
 use super::arguments::FencesArguments;
 use super::repaired::no_text;

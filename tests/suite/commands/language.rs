@@ -210,7 +210,8 @@ fn evidence_is_written_and_checked() {
     }
 }
 
-/// What `fences` finds is written for code hosts, with the change of each ordering as a fix, and as a page.
+/// What `fences` finds is written for code hosts, with the change of each ordering as a fix, and as
+/// a page.
 #[test]
 fn repairs_are_written_for_other_tools() {
     let folder = folder();

@@ -1,4 +1,5 @@
-//! `palisade-proved` beside enumerations of all executions: random programs have the same verdict by both.
+//! `palisade-proved` beside enumerations of all executions: random programs have the same verdict
+//! by both.
 
 use super::proved_checker::{cover, proved};
 use crate::environment::seeds;
@@ -30,7 +31,8 @@ impl Against {
         }
     }
 
-    /// Whether all executions of a program are interleavings', by enumeration; nothing where these are too many.
+    /// Whether all executions of a program are interleavings', by enumeration; nothing where these
+    /// are too many.
     fn is_robust(self, program: &Program) -> Option<bool> {
         let instance = Instance::of(program).expect("the copies are fixed");
         let axioms = match self {
@@ -46,8 +48,9 @@ fn one_of<'w>(randomness: &mut Randomness, words: &[&'w str]) -> &'w str {
     words[randomness.below(words.len())]
 }
 
-/// A statement of a thread with the registers `r` and `s`. Most threads store to one location and load from the other.
-/// A failed CAS only reads for the checker, and waits for the buffer on x86: there is none under x86-TSO.
+/// A statement of a thread with the registers `r` and `s`. Most threads store to one location and
+/// load from the other. A failed CAS only reads for the checker, and waits for the buffer on x86:
+/// there is none under x86-TSO.
 fn statement(own: usize, against: Against, choice: usize, randomness: &mut Randomness) -> String {
     let is_own = (choice < 4) == (randomness.below(5) > 0);
     let (location, register) = (["x", "y"][usize::from(is_own) ^ own % 2], one_of(randomness, &["r", "s"]));
@@ -82,8 +85,8 @@ fn program(against: Against, randomness: &mut Randomness) -> String {
     text
 }
 
-/// What the checker accepts about a program, by evidence that `cover` writes: that it is robust, or that it is not; nothing
-/// where it rejects a run.
+/// What the checker accepts about a program, by evidence that `cover` writes: that it is robust, or
+/// that it is not; nothing where it rejects a run.
 fn accepted(folder: &Path, against: Against, any: &[&str]) -> Option<bool> {
     let (options, name) = against.words();
     let options = [options, any].concat();

@@ -1,9 +1,9 @@
 //! Orderings of the sources, read in a build without optimisation: Rust, C and the native language
 //! say the same.
 //!
-//! Random pairs of functions are written as Rust that `rustc` compiles, as C that a compiler reads with
-//! `palisade_atomics.h`, and as programs of the native language. Whatever compiler, reader of machine
-//! code and reader of texts do, all have the same verdicts against C11.
+//! Random pairs of functions are written as Rust that `rustc` compiles, as C that a compiler reads
+//! with `palisade_atomics.h`, and as programs of the native language. Whatever compiler, reader of
+//! machine code and reader of texts do, all have the same verdicts against C11.
 
 use crate::checked::check_language;
 use crate::environment::seeds;

@@ -1,4 +1,5 @@
-//! Repairs of orderings in Rust and C sources: `fences --model c11` and `orderings` propose patches, apply them, build, and check again.
+//! Repairs of orderings in Rust and C sources: `fences --model c11` and `orderings` propose
+//! patches, apply them, build, and check again.
 
 use super::source_orderings::{build, build_c};
 use std::fmt::Write;

@@ -115,7 +115,8 @@ fn trap_07_landing_pads_are_not_gone_to() {
     assert_eq!(verdict_of("traps", &["cleaning_up"], "\"*\"", true), Verdict::Robust);
 }
 
-/// What is counted between two attempts is nobody's value, whether memory is looked at meanwhile or not.
+/// What is counted between two attempts is nobody's value, whether memory is looked at meanwhile or
+/// not.
 #[test]
 fn trap_08_counters_of_spins_are_no_growing_values() {
     for role in ["backing_off", "spinning"] {

@@ -1,4 +1,5 @@
-//! Counts that go up and down, for any number of copies: models, their broken variants, and what evidence about them must not do.
+//! Counts that go up and down, for any number of copies: models, their broken variants, and what
+//! evidence about them must not do.
 
 use crate::checked::{check, prove};
 use palisade::evidence::RobustCertificate;
@@ -30,7 +31,8 @@ fn counting(program: &Program) -> RobustCertificate {
     certificate
 }
 
-/// How the properties of a program stand under TSO: whether all hold, or with how many copies one is violated.
+/// How the properties of a program stand under TSO: whether all hold, or with how many copies one
+/// is violated.
 fn stands(program: &Program) -> Result<(), Option<u64>> {
     let proof = prove(program, None, &ProveOptions::new(Model::Tso)).map_err(|_| None)?;
     let violated = proof.answers.iter().find_map(|answer| match &answer.answer {
@@ -60,7 +62,8 @@ fn readers_are_counted_beside_a_mark() {
     assert_eq!(stands(&lock), Ok(()));
 }
 
-/// A lock of std, tried and never waited for, as it is compiled: bits of 32 are kept, masked and compared with marks.
+/// A lock of std, tried and never waited for, as it is compiled: bits of 32 are kept, masked and
+/// compared with marks.
 const FUTEX_LOCK: &str = "program FutexLock
 address state, data
 

@@ -58,7 +58,8 @@ pub(super) struct RobustIn {
     far: Vec<(Value, Value)>,
 }
 
-/// A count: its address, the greatest value told apart, the greatest one for which anything is shown, and what copies own at first.
+/// A count: its address, the greatest value told apart, the greatest one for which anything is
+/// shown, and what copies own at first.
 #[derive(Serialize, Deserialize)]
 struct CountText(Value, Value, Option<Value>, Vec<Value>);
 

@@ -107,7 +107,8 @@ pub trait LazyNet {
         vec![place]
     }
 
-    /// Takes away, from the tokens that a step leaves where they are, those that cannot be there after it.
+    /// Takes away, from the tokens that a step leaves where they are, those that cannot be there
+    /// after it.
     #[inline]
     fn make_room(&self, step: &Step, entries: &mut Vec<Entry>) {
         let _ = (step, entries);

@@ -1,4 +1,5 @@
-//! The page of `palisade fences` against a language: changes of orderings and fences, and why each is needed.
+//! The page of `palisade fences` against a language: changes of orderings and fences, and why each
+//! is needed.
 
 use super::body::{evidence, warnings};
 use super::fences::{diff, marked};

@@ -23,7 +23,8 @@ pub(super) enum Holds {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Known {
     pub(super) holds: Vec<Holds>,
-    /// The expressions by which registers came of another one that still holds what it held, by constants alone.
+    /// The expressions by which registers came of another one that still holds what it held, by
+    /// constants alone.
     pub(super) came: BTreeMap<RegisterId, Expression>,
     /// The registers that hold what the last `cas` on the address expected and found.
     pub(super) last: Option<(RegisterId, RegisterId)>,
@@ -137,8 +138,8 @@ impl Known {
         Ok(counted)
     }
 
-    /// The values, ascending, of an expression of one register alone where that holds many, many among them; nothing where it is another
-    /// expression, or they are too many.
+    /// The values, ascending, of an expression of one register alone where that holds many, many
+    /// among them; nothing where it is another expression, or they are too many.
     pub(super) fn outcomes(&self, scale: &Scale, value: &Expression, register: RegisterId) -> Option<Vec<Value>> {
         if registers(value) != [register] {
             return None;
@@ -160,7 +161,8 @@ pub(super) fn registers(expression: &Expression) -> Vec<RegisterId> {
     read.into_iter().collect()
 }
 
-/// What is known at each label that a path leads to: rounds over all instructions, until nothing is new.
+/// What is known at each label that a path leads to: rounds over all instructions, until nothing is
+/// new.
 pub(super) fn flow(scale: &Scale, id: ThreadId, thread: &Thread) -> Result<Vec<Option<Known>>, CheckFailure> {
     let mut known: Vec<Option<Known>> = vec![None; thread.labels.len()];
     known[thread.initial.index()] = Some(Known::initially(scale, thread));

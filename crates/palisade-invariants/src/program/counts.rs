@@ -1,8 +1,11 @@
 //! Certificates about programs in which addresses count what copies hold.
 //!
-//! Of such an address the certificate may know no more than that its value is *many*: above a few. The checker follows in each thread which registers hold what the address held,
-//! writes down the program in which copies keep a *balance*, and in which each expression that depends on many has, in turn, all the values that it may have; and it lets no more
-//! copies stay than the count admits ([`Counts`]). docs/src/counts.md says what is accepted, and THEORY.md ("Counts") why the program does nothing that this one does not do.
+//! Of such an address the certificate may know no more than that its value is *many*: above a few.
+//! The checker follows in each thread which registers hold what the address held, writes down the
+//! program in which copies keep a *balance*, and in which each expression that depends on many has,
+//! in turn, all the values that it may have; and it lets no more copies stay than the count admits
+//! ([`Counts`]). docs/src/counts.md says what is accepted, and THEORY.md ("Counts") why the program
+//! does nothing that this one does not do.
 
 use super::carried::flow;
 use super::counted::{MARGIN, Scale};
@@ -83,8 +86,8 @@ impl Counts {
         self.0.iter().any(|balances| balances.scale.cell == address)
     }
 
-    /// The most of each kind of tokens that may stay where they are after a step that leaves memory with these values, and its own thread, if it has not stopped, with
-    /// these registers.
+    /// The most of each kind of tokens that may stay where they are after a step that leaves memory
+    /// with these values, and its own thread, if it has not stopped, with these registers.
     pub(super) fn leave<'s, T: Copy>(
         &self,
         value_at: impl Fn(Value) -> Value,

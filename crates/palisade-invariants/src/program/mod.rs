@@ -169,9 +169,10 @@ pub fn is_closed_without_counters(program: &Program, certificate: &RobustCertifi
     Ok(check_sets(&mut model, certificate, Claim::Robust).is_ok() && are_closed(&mut model))
 }
 
-/// The program that a certificate's sets are about: with values that stop at their ends, and with conditions on counters loosened where these are known modulo a number. Nothing
-/// where tickets are erased, as turns are taken by a rule that is no program's, where copies have balances, as one says who stays, and where what is far behind is one value, as values are
-/// put together by one.
+/// The program that a certificate's sets are about: with values that stop at their ends, and with
+/// conditions on counters loosened where these are known modulo a number. Nothing where tickets are
+/// erased, as turns are taken by a rule that is no program's, where copies have balances, as one
+/// says who stays, and where what is far behind is one value, as values are put together by one.
 pub fn plain_program(program: &Program, certificate: &RobustCertificate) -> Result<Option<Program>, CheckFailure> {
     if !certificate.tickets.is_empty() || !certificate.counts.is_empty() || !certificate.far.is_empty() {
         return Ok(None);

@@ -14,7 +14,8 @@ pub(super) struct Writer<'s, 't> {
     scale: &'s Scale,
     id: ThreadId,
     thread: &'t mut Thread,
-    /// The registers of the balance, of whether the last `cas` has succeeded, and of what was found.
+    /// The registers of the balance, of whether the last `cas` has succeeded, and of what was
+    /// found.
     extra: [RegisterId; 3],
 }
 
@@ -101,7 +102,8 @@ impl<'s, 't> Writer<'s, 't> {
         Ok(())
     }
 
-    /// `r <- rmw(mem[x], new)`: what is found goes to a register of its own; two labels follow, where the balance changes, and where r gets what was found.
+    /// `r <- rmw(mem[x], new)`: what is found goes to a register of its own; two labels follow,
+    /// where the balance changes, and where r gets what was found.
     fn write_update(
         &mut self,
         position: InstructionId,
@@ -136,7 +138,8 @@ impl<'s, 't> Writer<'s, 't> {
         Ok(())
     }
 
-    /// What many may be once so much is added: never less than what is left when nobody holds anything.
+    /// What many may be once so much is added: never less than what is left when nobody holds
+    /// anything.
     fn results(&self, by: i128) -> Vec<Value> {
         let (least, greatest) = (i128::from(self.scale.many) + by, self.scale.top() + by);
         match by {
@@ -146,8 +149,9 @@ impl<'s, 't> Writer<'s, 't> {
         }
     }
 
-    /// `r <- cas(mem[x], e, n)`. Six labels follow: behind it, where it fails, where it succeeds, where success is noted, where r gets what was found, and where it fails although both
-    /// values are many.
+    /// `r <- cas(mem[x], e, n)`. Six labels follow: behind it, where it fails, where it succeeds,
+    /// where success is noted, where r gets what was found, and where it fails although both values
+    /// are many.
     fn write_swap(
         &mut self,
         known: &Known,
@@ -313,7 +317,8 @@ impl<'s, 't> Writer<'s, 't> {
         label
     }
 
-    /// Puts the first of some actions in the place of an instruction, and one instruction more for each of the others behind all.
+    /// Puts the first of some actions in the place of an instruction, and one instruction more for
+    /// each of the others behind all.
     fn put(&mut self, position: InstructionId, actions: impl Iterator<Item = Action>) {
         for (number, action) in actions.enumerate() {
             if number == 0 {

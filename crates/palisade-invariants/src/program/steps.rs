@@ -283,7 +283,8 @@ impl Model<'_> {
         Ok(successors)
     }
 
-    /// The tokens that may stay where they are when a step has led to a memory, and its own thread to a state.
+    /// The tokens that may stay where they are when a step has led to a memory, and its own thread
+    /// to a state.
     fn staying(&self, memory: u32, moved: Option<u32>, tokens: Vec<(Token, Tokens)>) -> Vec<(Token, Tokens)> {
         let state = |local: u32| {
             let LocalState { thread, registers, .. } = self.local(local);

@@ -1,4 +1,5 @@
-//! Changes of the sources: a fence in front of a statement, a store made sequentially consistent, another ordering.
+//! Changes of the sources: a fence in front of a statement, a store made sequentially consistent,
+//! another ordering.
 //!
 //! A change is proposed for a place that debug information gives. That it does what it is proposed for is not shown here: the changed
 //! sources have to be built and checked again. Where the statement cannot be found for certain, there is a reason and no change.

@@ -103,8 +103,8 @@ impl<'a> Lines<'a> {
         is_read().unwrap_or(false)
     }
 
-    /// Whether the source of the code at an address may have variables of `_Atomic` types, as far as
-    /// debug information says.
+    /// Whether the source of the code at an address may have variables of `_Atomic` types, as far
+    /// as debug information says.
     pub(crate) fn has_atomic_types(&self, address: u64) -> bool {
         let has = || {
             let context = self.context.as_ref()?;

@@ -1,9 +1,10 @@
 //! The snapshot: what a harness wrote of its memory once its objects were built.
 //!
-//! A text of lines: `palisade-snapshot 1`, `base HEX`, `role NAME FUNCTION COPIES MODE ARGUMENT…`, `object NAME ADDRESS
-//! SIZE`, `thread ROLE COPY BASE`, `narrow BITS CELL…`, `accept STORE LOAD`, `hint PLACE`, `heap
-//! BLOCKS`, `stacks`, `daemon ROLE`, `idle PLACE`, `memory START LENGTH` followed by `OFFSET WORD…` lines of
-//! 8-byte words in hexadecimal; words that are not listed are 0.
+//! A text of lines: `palisade-snapshot 1`, `base HEX`, `role NAME FUNCTION COPIES MODE ARGUMENT…`,
+//! `object NAME ADDRESS SIZE`, `thread ROLE COPY BASE`, `narrow BITS CELL…`, `accept STORE LOAD`,
+//! `hint PLACE`, `heap BLOCKS`, `stacks`, `daemon ROLE`, `idle PLACE`, `memory START LENGTH`
+//! followed by `OFFSET WORD…` lines of 8-byte words in hexadecimal; words that are not listed are
+//! 0.
 
 use std::collections::BTreeMap;
 

@@ -1,9 +1,9 @@
 //! Functions through which a build without optimisation makes its atomic accesses: what each does,
 //! and the orderings that it is called with.
 //!
-//! In Rust these are those of the library, in C and C++ those of the header `palisade_atomics.h`. They
-//! are given their orderings as numbers, which are constants wherever the source names them. So
-//! nothing rests on the text of a source here.
+//! In Rust these are those of the library, in C and C++ those of the header `palisade_atomics.h`.
+//! They are given their orderings as numbers, which are constants wherever the source names them.
+//! So nothing rests on the text of a source here.
 
 use super::contexts::{ContextId, Contexts, Place};
 use super::environment::{ARGUMENTS, Environment};

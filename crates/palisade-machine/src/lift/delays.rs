@@ -1,12 +1,14 @@
-//! Steps that only pass time, left out: a processor spins for a while between two attempts, and what it counts is dead behind the loop.
+//! Steps that only pass time, left out: a processor spins for a while between two attempts, and
+//! what it counts is dead behind the loop.
 //!
 //! Left out are strongly connected local steps that control leaves for one label, at which no register that they write is live. A thread
 //! does the same to memory whether it goes through such a loop or past it: what it loads and stores, and in which order, is the same, and
 //! so is every register that somebody reads later. Only a loop that goes on for ever would be missed, and a thread that does nothing for
 //! ever has no more behaviour than one that goes on.
 //!
-//! The same holds of a branch both of whose ways come to one label: whether a thread yields or spins. What it asks about, such as how
-//! often it has tried, then matters to nobody. So does a counter that only such branches ask about, once these are left out.
+//! The same holds of a branch both of whose ways come to one label: whether a thread yields or
+//! spins. What it asks about, such as how often it has tried, then matters to nobody. So does a
+//! counter that only such branches ask about, once these are left out.
 
 use super::faint;
 use super::loops::drop_unreachable;
@@ -181,7 +183,8 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Whether control goes on from a label, by local steps that have a value whatever registers hold.
+    /// Whether control goes on from a label, by local steps that have a value whatever registers
+    /// hold.
     fn goes_on(&self, label: LabelId) -> bool {
         let mut divides = false;
         self.from(label).flat_map(|step| step.action.expressions()).for_each(|own| divides |= own.divides());

@@ -142,7 +142,8 @@ impl<'a> Knowledge<'a> {
         words(address.cast_unsigned(), bytes).any(|word| self.shared.contains(&word))
     }
 
-    /// Bytes are accessed by a number: if they are of a stack, its owner finds them in memory from now on.
+    /// Bytes are accessed by a number: if they are of a stack, its owner finds them in memory from
+    /// now on.
     pub(crate) fn share(&mut self, address: u64, bytes: u8) {
         if self.memory.is_of_a_stack(address) {
             words(address, bytes).for_each(|word| self.stale |= self.shared.insert(word));

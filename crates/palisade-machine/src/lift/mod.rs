@@ -68,7 +68,8 @@ pub(crate) struct RoleCode {
     pub(crate) is_daemon: bool,
     /// Where its thread's data is counted from, for a role of one copy whose thread is known.
     pub(crate) thread_pointer: Option<u64>,
-    /// Where its stack pointer is when it begins, for a role of one copy whose stack others may access.
+    /// Where its stack pointer is when it begins, for a role of one copy whose stack others may
+    /// access.
     pub(crate) stack: Option<u64>,
 }
 
@@ -369,8 +370,9 @@ enum Ways {
     Many,
 }
 
-/// Runs the roles; whether an address was computed that was not known, of memory or of code. All interleavings of small instances are
-/// explored where a few of them show nothing new, and many more by chance where these do not either.
+/// Runs the roles; whether an address was computed that was not known, of memory or of code. All
+/// interleavings of small instances are explored where a few of them show nothing new, and many
+/// more by chance where these do not either.
 fn find_cells(threads: &[LiftedRole], roles: &[RoleCode], knowledge: &mut Knowledge<'_>) -> bool {
     if knowledge.computed.is_empty() && knowledge.targets.is_empty() {
         return false;

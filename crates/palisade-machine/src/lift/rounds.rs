@@ -1,9 +1,9 @@
 //! Loops that try a bounded number of times, without their counters: a lock spins a hundred times
 //! before it sleeps.
 //!
-//! A round loads one value, on one of a few ways. It leaves the loop by what it has loaded, or else by how many rounds
-//! there were, and otherwise all that is live is as it was but for the counter. The loop that may
-//! give up in any round, behind its load, does what this one does:
+//! A round loads one value, on one of a few ways. It leaves the loop by what it has loaded, or else
+//! by how many rounds there were, and otherwise all that is live is as it was but for the counter.
+//! The loop that may give up in any round, behind its load, does what this one does:
 //!
 //! - Rounds that fail and are not the last may be left out: the copy stays where it is meanwhile.
 //! - The last one may be made again at once, and finds the same.
@@ -31,8 +31,8 @@ const MOST: usize = 100_000;
 
 /// Forgets the counters of all such loops.
 ///
-/// `lives` are the places that look whether a block is in use, by number. Such a look is part of the
-/// access behind it: a block that is freed between the two is one that is used after that.
+/// `lives` are the places that look whether a block is in use, by number. Such a look is part of
+/// the access behind it: a block that is freed between the two is one that is used after that.
 pub(crate) fn forget(thread: &mut Thread, lives: &BTreeSet<usize>) {
     while let Some(replaced) = find(thread, lives) {
         for id in replaced {
@@ -120,8 +120,8 @@ impl Search<'_> {
         Some(forgotten.into_iter().collect())
     }
 
-    /// Follows local steps, branches and looks at lives; all ways that come back. Nothing where they
-    /// are many.
+    /// Follows local steps, branches and looks at lives; all ways that come back. Nothing where
+    /// they are many.
     fn follow(
         &self,
         from: LabelId,

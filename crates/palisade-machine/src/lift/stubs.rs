@@ -21,7 +21,8 @@ pub(crate) enum Stub {
     Any,
     /// It copies, fills or compares memory.
     Copying(Copying),
-    /// `clock_gettime`: it says what time it is. The clock stands still: the listing's heading says so.
+    /// `clock_gettime`: it says what time it is. The clock stands still: the listing's heading says
+    /// so.
     Clock,
     /// It takes memory from the heap, or gives it back.
     Heap(HeapFunction),

@@ -57,8 +57,8 @@ impl Calls {
         self.call(place)?.said(action)
     }
 
-    /// Where the call at a place writes the ordering of an operation, which `word` names; the one for
-    /// when it does not store, if `failing`.
+    /// Where the call at a place writes the ordering of an operation, which `word` names; the one
+    /// for when it does not store, if `failing`.
     pub(crate) fn written(&self, place: Position, word: &str, failing: bool) -> Result<&Written, String> {
         let call = self.call(place)?;
         call.argument_before_end(call.distance(word, failing)?)
@@ -99,8 +99,8 @@ impl Call {
             .ok_or_else(|| format!("no constant stands in the place of the ordering of `{}`", self.name))
     }
 
-    /// How far from the last argument the ordering of an operation stands that it makes, where this is
-    /// the ordering of nothing else.
+    /// How far from the last argument the ordering of an operation stands that it makes, where this
+    /// is the ordering of nothing else.
     fn distance(&self, word: &str, failing: bool) -> Result<usize, String> {
         match (self.name.as_str(), word, failing) {
             ("load", "load", false) | ("store", "store", false) | ("fence", "fence", false) => Ok(0),

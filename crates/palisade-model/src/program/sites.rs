@@ -34,7 +34,8 @@ pub struct Sites {
     repeated: Repeated,
 }
 
-/// What comes from one place of a text or of the sources, where there are several: by the first of them, and the first of each.
+/// What comes from one place of a text or of the sources, where there are several: by the first of
+/// them, and the first of each.
 #[derive(Clone, Debug, Default)]
 struct Repeated {
     accesses: BTreeMap<InstructionAt, Vec<InstructionAt>>,

@@ -6,7 +6,8 @@ use super::instruction::{Action, Instruction};
 use super::thread::Thread;
 
 impl Thread {
-    /// Whether a copy may go round a loop, reading memory and changing nothing, until it finds something and leaves the loop.
+    /// Whether a copy may go round a loop, reading memory and changing nothing, until it finds
+    /// something and leaves the loop.
     pub fn may_spin(&self) -> bool {
         let component = self.still_components();
         let stays = |own: &&Instruction| component[own.source.index()] == component[own.target.index()];
@@ -18,7 +19,8 @@ impl Thread {
         going_round.any(|own| is_left[component[own.source.index()]])
     }
 
-    /// For each label the number of its strongly connected component in the graph of instructions that change nothing.
+    /// For each label the number of its strongly connected component in the graph of instructions
+    /// that change nothing.
     fn still_components(&self) -> Vec<usize> {
         let (forward, backward) = (self.instructions_by_label(), self.instructions_by_target());
         let still = |own: &&Instruction| is_still(own);
@@ -57,7 +59,8 @@ impl Thread {
     }
 }
 
-/// Whether an instruction reads memory and leaves it as it is, or as others left it who did the same.
+/// Whether an instruction reads memory and leaves it as it is, or as others left it who did the
+/// same.
 fn reads(own: &Instruction) -> bool {
     matches!(own.action, Action::Load { .. } | Action::Cas { .. } | Action::Rmw { new: Expression::Constant(_), .. })
 }

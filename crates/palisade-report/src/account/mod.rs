@@ -148,7 +148,8 @@ pub struct CountersKnown {
     /// The addresses whose values only fall, or only rise, and of which the proof knows no more beyond an end; left out where it knows their values.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ends: Vec<EndDocument>,
-    /// The addresses that count what copies hold, of which the proof tells few values apart; left out where it knows their values.
+    /// The addresses that count what copies hold, of which the proof tells few values apart; left
+    /// out where it knows their values.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub counts: Vec<CountDocument>,
     /// The addresses that counters fall behind, of which the proof does not tell apart how far; left out where it knows their values.

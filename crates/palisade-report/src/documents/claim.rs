@@ -32,7 +32,8 @@ pub struct ClaimDocument<'a> {
     /// Whether copies may access what lies on the stacks of others; missing where they may not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub shares_stacks: bool,
-    /// Whether copies may ask what time it is, of a clock that stands still; missing where they do not.
+    /// Whether copies may ask what time it is, of a clock that stands still; missing where they do
+    /// not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub clock_is_still: bool,
     /// The delays that are accepted: an execution that no interleaving explains has one of them.

@@ -68,7 +68,8 @@ pub struct CountDocument {
     pub address: String,
     /// What is more than this is one value.
     pub few: Value,
-    /// The answer holds as long as that value stands for no more than this; null where it holds without end.
+    /// The answer holds as long as that value stands for no more than this; null where it holds
+    /// without end.
     pub most: Option<Value>,
 }
 

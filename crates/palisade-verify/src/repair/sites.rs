@@ -152,7 +152,8 @@ fn said(instruction: &Instruction) -> Option<(u8, Vec<Ordering>)> {
     })
 }
 
-/// The accesses and fences of a listing that do the same at one place of the sources, where these are several.
+/// The accesses and fences of a listing that do the same at one place of the sources, where these
+/// are several.
 fn listed_at_once(program: &Program) -> Groups<InstructionId> {
     type Way<'p> = (&'p str, (u8, Vec<Ordering>), bool);
     let mut at_once: BTreeMap<Way<'_>, Vec<(ThreadId, InstructionId)>> = BTreeMap::new();

@@ -1,7 +1,8 @@
 //! What copies hold of counts (THEORY.md, "Counts").
 //!
-//! A count is at least what all copies hold of it. So after a step, those that have stayed where they are hold at most what the count says, less what the copy holds that has taken
-//! the step: of each place as many are left as fit in that.
+//! A count is at least what all copies hold of it. So after a step, those that have stayed where
+//! they are hold at most what the count says, less what the copy holds that has taken the step: of
+//! each place as many are left as fit in that.
 
 use super::{InitialTokens, Instrumented, MemoryModel};
 use crate::lazy::{Entry, Step, Tokens};

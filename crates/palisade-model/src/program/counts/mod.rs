@@ -1,12 +1,14 @@
 //! Counts that go up and down: references, readers.
 //!
-//! Where each copy takes away only what it has added, the value of an address is at least what it was at first plus what the copies hold (THEORY.md, "Counts"). So copies keep
-//! their *balance* in a register, and values above a few are one value, *many*. A copy that takes away from many chooses what is left, but
-//! nobody stays whose balance would be more than that: this is what searches see to ([`Counted::balances`]). The *counted* program does what the program
-//! does, and has the same loads and stores, with the same numbers.
+//! Where each copy takes away only what it has added, the value of an address is at least what it
+//! was at first plus what the copies hold (THEORY.md, "Counts"). So copies keep their *balance* in
+//! a register, and values above a few are one value, *many*. A copy that takes away from many
+//! chooses what is left, but nobody stays whose balance would be more than that: this is what
+//! searches see to ([`Counted::balances`]). The *counted* program does what the program does, and
+//! has the same loads and stores, with the same numbers.
 //!
-//! In place of what an expression computes of many stands each value that it may have; where these are too many, it must not be
-//! computed, and is divided by 0. docs/src/counts.md says it in full.
+//! In place of what an expression computes of many stands each value that it may have; where these
+//! are too many, it must not be computed, and is divided by 0. docs/src/counts.md says it in full.
 
 mod range;
 mod rewriting;
@@ -24,7 +26,8 @@ use std::collections::BTreeSet;
 /// Registers are moved from what an address held by so much at most.
 const MARGIN: Value = 1 << 10;
 
-/// Constants so far above the initial value are among the few values that are told apart, if something is compared with them.
+/// Constants so far above the initial value are among the few values that are told apart, if
+/// something is compared with them.
 const NEAR: Value = 8;
 
 /// What counts of 64 bits are taken to stay below, and shorter ones.
@@ -37,7 +40,8 @@ pub struct Count {
     pub cell: Value,
     /// The greatest value that is told apart.
     pub few: Value,
-    /// What is said holds as long as values that are many are at most so much; nothing where that does not matter.
+    /// What is said holds as long as values that are many are at most so much; nothing where that
+    /// does not matter.
     pub most: Option<Value>,
     /// What each copy of a thread holds of the initial value, by thread.
     pub owned: Vec<Value>,
@@ -99,7 +103,8 @@ impl Counted {
 }
 
 impl Count {
-    /// A count that tells apart what is near the initial value and compared with, and so many more values.
+    /// A count that tells apart what is near the initial value and compared with, and so many more
+    /// values.
     fn of(program: &Program, cell: Value, owned: Vec<Value>, more: Value) -> Option<Self> {
         let initial = program.initial_value(cell);
         let actions = || program.threads.iter().flat_map(|thread| &thread.instructions).map(|own| &own.action);
@@ -177,7 +182,8 @@ impl Count {
         Some((Balances { count: self, floor, registers }, counted))
     }
 
-    /// What is known at each label of a thread; nothing of those that no path leads to, and nothing at all where a register is moved too far.
+    /// What is known at each label of a thread; nothing of those that no path leads to, and nothing
+    /// at all where a register is moved too far.
     fn sites(&self, thread: &Thread) -> Option<Vec<Option<Site>>> {
         let mut sites: Vec<Option<Site>> = vec![None; thread.labels.len()];
         sites[thread.initial.index()] = Some(Site::initial(self, thread));
@@ -210,7 +216,8 @@ impl Balances {
         registers[self.registers[thread.index()].index()]
     }
 
-    /// What all copies together hold at most where the address has a value; nothing where that is not known.
+    /// What all copies together hold at most where the address has a value; nothing where that is
+    /// not known.
     pub fn held(&self, value: Value) -> Option<i128> {
         let value = if value == self.count.many() {
             i128::from(self.count.most?) + i128::from(MARGIN)
@@ -237,7 +244,8 @@ fn adds(action: &Action) -> Option<i128> {
     moved(new, &Expression::Old)
 }
 
-/// How much each of a number of copies takes away at most that it has not added before, on any path; 0 where that grows, and for any number of copies.
+/// How much each of a number of copies takes away at most that it has not added before, on any
+/// path; 0 where that grows, and for any number of copies.
 fn owed(thread: &Thread, cell: Value) -> Value {
     if thread.copies == Copies::Any {
         return 0;

@@ -10,7 +10,8 @@ pub(super) struct Range {
     pub(super) most: i128,
 }
 
-/// The range of an expression whose one variable, wherever it stands, is between two numbers; nothing where that is not clear.
+/// The range of an expression whose one variable, wherever it stands, is between two numbers;
+/// nothing where that is not clear.
 pub(super) fn range(expression: &Expression, between: (i128, i128)) -> Option<Range> {
     let of = |plain: Expression, least: i128, most: i128| Some(Range { plain, least, most });
     match expression {

@@ -8,8 +8,8 @@ use crate::program::{
 };
 use std::collections::BTreeSet;
 
-/// A thread that is being rewritten. Three registers come behind its own: the balance, whether the last `cas` on the address has succeeded, and what the last
-/// locked instruction has found there.
+/// A thread that is being rewritten. Three registers come behind its own: the balance, whether the
+/// last `cas` on the address has succeeded, and what the last locked instruction has found there.
 pub(super) struct Rewriting<'c, 't> {
     count: &'c Count,
     floor: i128,
@@ -111,7 +111,8 @@ impl<'c, 't> Rewriting<'c, 't> {
         Some(())
     }
 
-    /// `r <- rmw(mem[x], new)`: finds a value, settles the balance, and gives the register what it found.
+    /// `r <- rmw(mem[x], new)`: finds a value, settles the balance, and gives the register what it
+    /// found.
     fn update(&mut self, change: &Change, new: &Expression) {
         let found = Expression::Register(self.found());
         let by = moved(new, &Expression::Old);
@@ -147,7 +148,8 @@ impl<'c, 't> Rewriting<'c, 't> {
         if least > most { Vec::new() } else { standing_for(self.count, least, most).unwrap_or_default() }
     }
 
-    /// `r <- cas(mem[x], expected, new)`: what is expected is many and found may yet be another value.
+    /// `r <- cas(mem[x], expected, new)`: what is expected is many and found may yet be another
+    /// value.
     fn swap(&mut self, site: &Site, change: &Change, (expected, new): (&Expression, &Expression)) -> Option<()> {
         let (expected, moved_by) = match expected {
             Expression::Register(register) if !site.carried(expected)?.is_empty() => {
@@ -210,7 +212,8 @@ impl<'c, 't> Rewriting<'c, 't> {
         self.push(change, (from, change.target), action);
     }
 
-    /// What may stand for an expression that is assigned: where it may be many, what is many stands for it.
+    /// What may stand for an expression that is assigned: where it may be many, what is many stands
+    /// for it.
     fn values(&self, site: &Site, value: &Expression) -> Option<Vec<Expression>> {
         let choices = self.choices(site, value)?;
         let is_copied = matches!(value, Expression::Register(_));

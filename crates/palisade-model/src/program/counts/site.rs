@@ -1,4 +1,5 @@
-//! What is known where a copy stands: which registers hold the count, and what they have to do with each other.
+//! What is known where a copy stands: which registers hold the count, and what they have to do with
+//! each other.
 
 use super::range::range;
 use super::{Count, MARGIN};
@@ -39,7 +40,8 @@ pub(super) struct Site {
     pub(super) kinds: Vec<Kind>,
     /// Registers that hold what another one holds, moved: by which expression.
     definitions: BTreeMap<RegisterId, Expression>,
-    /// What the last `cas` on the address expected, and what it found, while these are where they were.
+    /// What the last `cas` on the address expected, and what it found, while these are where they
+    /// were.
     pub(super) outcome: Option<(RegisterId, RegisterId)>,
 }
 
@@ -48,7 +50,8 @@ pub(super) struct Site {
 pub(super) enum Part {
     /// Nothing.
     None,
-    /// It depends on one register that holds it, and has one of these values where that is one of many.
+    /// It depends on one register that holds it, and has one of these values where that is one of
+    /// many.
     Of(RegisterId, Vec<Value>),
     /// It compares two registers that hold it.
     Compares(RegisterId, RegisterId),
@@ -128,7 +131,8 @@ impl Site {
         })
     }
 
-    /// The registers in an expression that hold the count; nothing where it reads what must not be read.
+    /// The registers in an expression that hold the count; nothing where it reads what must not be
+    /// read.
     pub(super) fn carried(&self, expression: &Expression) -> Option<BTreeSet<RegisterId>> {
         let (mut carried, mut is_read) = (BTreeSet::new(), true);
         expression.for_each_register(&mut |register| match self.kinds.get(register.index()) {
@@ -163,7 +167,8 @@ impl Site {
         })
     }
 
-    /// By which expression of one register another value comes of it: the value itself, or what its register was assigned.
+    /// By which expression of one register another value comes of it: the value itself, or what its
+    /// register was assigned.
     pub(super) fn moved_from<'e>(&'e self, value: &'e Expression, from: RegisterId) -> Option<&'e Expression> {
         let is_it = |value: &&Expression| moved_by(value, from).is_some();
         let assigned = match value {
@@ -174,7 +179,8 @@ impl Site {
     }
 }
 
-/// The values that stand for those of an expression where the register in it is one of many, ascending; nothing where they are too many.
+/// The values that stand for those of an expression where the register in it is one of many,
+/// ascending; nothing where they are too many.
 fn values(count: &Count, expression: &Expression, register: RegisterId) -> Option<Vec<Value>> {
     let (low, high) = count.many_values();
     let range = range(expression, (low, high))?;

@@ -151,14 +151,15 @@ pub(crate) fn initial_tokens<T: Copy + Ord>(
                     choice.extend(starts.iter().map(|token| (*token, Tokens::Omega)));
                 }
             }
+            // The threads have stopped.
+            Copies::Exactly(_) if starts.is_empty() => {}
             Copies::Exactly(copies) => {
                 let splits = splits(copies, starts.len());
                 let Some(splits) = splits.filter(|splits| splits.len() * choices.len() <= MOST_CHOICES) else {
                     reject!(Form, "thread `{}` has too many initial states", thread.name);
                 };
-                let add = |choice: &Vec<(T, Tokens)>, split: &Vec<u64>| {
-                    let counted = starts.iter().zip(split).filter(|(_, count)| **count > 0);
-                    let tokens = counted.map(|(token, count)| (*token, Tokens::Finite(*count)));
+                let add = |choice: &Vec<(T, Tokens)>, split: &Vec<(usize, u64)>| {
+                    let tokens = split.iter().map(|(start, count)| (starts[*start], Tokens::Finite(*count)));
                     choice.iter().copied().chain(tokens).collect()
                 };
                 choices =
@@ -175,25 +176,28 @@ pub(crate) fn in_order<T: Copy + Ord>(tokens: &mut [(T, Tokens)]) {
     ordered::sort_by_key(tokens, |(token, _)| *token);
 }
 
-/// Every way to write `copies` as a sum of `ways` numbers (nothing when there are no ways: the threads have stopped),
-/// unless there are too many.
-fn splits(copies: u64, ways: usize) -> Option<Vec<Vec<u64>>> {
-    let mut partial: Vec<(Vec<u64>, u64)> = vec![(Vec::new(), copies)];
-    for way in 1..=ways {
-        let mut longer = Vec::new();
-        for (split, rest) in partial {
-            for count in if way == ways { rest..=rest } else { 0..=rest } {
-                let mut split = split.clone();
-                split.push(count);
-                longer.push((split, rest - count));
-                if longer.len() > MOST_CHOICES {
+/// Every split of so many copies among so many ways, as the ways that are chosen and how many copies choose each; nothing where
+/// there are more than [`MOST_CHOICES`].
+pub(crate) fn splits(copies: u64, ways: usize) -> Option<Vec<Vec<(usize, u64)>>> {
+    let mut found = Vec::new();
+    let mut open = vec![(Vec::new(), 0, copies)];
+    while let Some((split, first, rest)) = open.pop() {
+        if rest == 0 {
+            found.push(split);
+            continue;
+        }
+        for way in first..ways {
+            for count in if way + 1 == ways { rest..=rest } else { 1..=rest } {
+                // Each of these becomes a split.
+                if found.len() + open.len() >= MOST_CHOICES {
                     return None;
                 }
+                let longer = split.iter().copied().chain([(way, count)]).collect();
+                open.push((longer, way + 1, rest - count));
             }
         }
-        partial = longer;
     }
-    Some(partial.into_iter().map(|(split, _)| split).collect())
+    Some(found)
 }
 
 /// A map from its entries in strictly ascending order.

@@ -124,6 +124,8 @@ fn one_step_of_a_search_is_bounded_work() {
         "prove --model pso",
         "fences",
         "fences --ask properties",
+        "fences --ask hangs",
+        "check --ask hangs",
         "simulate",
         "witness",
     ];
@@ -133,9 +135,10 @@ fn one_step_of_a_search_is_bounded_work() {
         sample(threads.to_vec(), 5).iter().for_each(|command| ends_in_time(folder.path(), &file, command));
     }
     std::fs::write(folder.path().join("crowd.pal"), CROWD).expect("it is written");
-    for command in ["check", "prove", "prove --model sc", "fences", "check --ask races"] {
+    for command in ["check", "prove", "prove --model sc", "fences", "check --ask races", "check --ask hangs"] {
         ends_in_time(folder.path(), "crowd.pal", command);
     }
+    ends_in_time(folder.path(), "wide.pal", "check --ask hangs --model sc");
     std::fs::write(folder.path().join("events.pal"), EVENTS).expect("it is written");
     for command in ["check", "check --ask robustness", "fences", "simulate"] {
         ends_in_time(folder.path(), "events.pal", command);

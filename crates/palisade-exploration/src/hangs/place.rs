@@ -93,6 +93,7 @@ pub(super) fn settle(
                 touches_memory = true;
             } else {
                 for after in locals.local_successors(thread, *id, &point.1)? {
+                    locals.count_step(thread, *id, &mut steps)?;
                     goes_on = true;
                     open.push((Some(number), *id, (instruction.target, after)));
                 }

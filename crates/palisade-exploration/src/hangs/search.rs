@@ -6,7 +6,7 @@ use super::place::Waiting;
 use super::rows::{Row, rows};
 use super::system::{Act, Control, Shape, System};
 use crate::instrumented::Fault;
-use crate::lazy::{Interner, NetError};
+use crate::lazy::{Interner, MOST_WAYS, NetError, splits};
 use palisade_model::limits::{Budget, Halt, StopReason};
 use palisade_model::program::{Copies, Program, ThreadId};
 
@@ -162,8 +162,8 @@ impl<'p> Search<'p> {
     }
 }
 
-/// Configurations between two looks at the limits.
-const BETWEEN_LOOKS: u32 = 256;
+/// Steps between two looks at the limits: a configuration has as many as there are values to choose.
+const BETWEEN_LOOKS: usize = 256;
 
 impl Search<'_> {
     /// Explores until a stuck configuration is found, if that is asked, or to the end.
@@ -175,18 +175,20 @@ impl Search<'_> {
         }
         let mut node: u32 = 0;
         let mut successors = Vec::new();
+        let mut steps: usize = 0;
         while (node as usize) < self.configurations.len() {
-            if node.is_multiple_of(BETWEEN_LOOKS) {
-                budget.check(self.configurations.len() as u64)?;
-            }
             let configuration = self.configurations.get(node).clone();
             if stops && self.is_stuck(&configuration).map_err(NetError::halt)? {
                 self.stuck = Some(node);
                 return Ok(());
             }
-            self.successors(&configuration, &mut successors).map_err(NetError::halt)?;
+            self.successors(&configuration, budget, &mut successors)?;
             for (successor, step) in successors.drain(..) {
                 self.add(successor, node, Some(step));
+                if steps.is_multiple_of(BETWEEN_LOOKS) {
+                    budget.check(self.configurations.len() as u64)?;
+                }
+                steps += 1;
             }
             node += 1;
         }
@@ -211,12 +213,11 @@ impl Search<'_> {
                 Copies::Any => self.sources.extend(places.into_iter().flatten()),
                 Copies::Exactly(copies) => {
                     let Some(splits) = splits(copies, places.len()) else { return Ok(None) };
-                    if splits.len().saturating_mul(roots.len()) > MOST_ROOTS {
+                    if splits.len().saturating_mul(roots.len()) > MOST_WAYS {
                         return Ok(None);
                     }
-                    let with = |root: &Vec<(u32, u64)>, split: &Vec<u64>| {
-                        let counted = places.iter().zip(split).filter(|(_, count)| **count > 0);
-                        let tokens = counted.filter_map(|(place, count)| Some(((*place)?, *count)));
+                    let with = |root: &Vec<(u32, u64)>, split: &Vec<(usize, u64)>| {
+                        let tokens = split.iter().filter_map(|(way, count)| Some((places[*way]?, *count)));
                         root.iter().copied().chain(tokens).collect()
                     };
                     roots = roots.iter().flat_map(|root| splits.iter().map(move |split| with(root, split))).collect();
@@ -259,14 +260,19 @@ impl Search<'_> {
     }
 
     /// Where one step leads from a configuration.
-    fn successors(&mut self, from: &Configuration, found: &mut Vec<(Configuration, Step)>) -> Result<(), Fault> {
+    fn successors(
+        &mut self,
+        from: &Configuration,
+        budget: &Budget,
+        found: &mut Vec<(Configuration, Step)>,
+    ) -> Result<(), Halt<Fault>> {
         for (place, _) in &from.tokens {
             for rest in self.without_one(&from.tokens, *place) {
-                self.steps(from.control, *place, &rest, found)?;
+                self.steps(from.control, *place, &rest, budget, found)?;
             }
         }
         for source in self.sources.clone() {
-            self.steps(from.control, source, &from.tokens, found)?;
+            self.steps(from.control, source, &from.tokens, budget, found)?;
         }
         Ok(())
     }
@@ -277,12 +283,16 @@ impl Search<'_> {
         control: Control,
         place: u32,
         rest: &[(u32, u64)],
+        budget: &Budget,
         found: &mut Vec<(Configuration, Step)>,
-    ) -> Result<(), Fault> {
-        let changes = self.system.changes(control, place)?;
+    ) -> Result<(), Halt<Fault>> {
+        let changes = self.system.changes(control, place).map_err(NetError::halt)?;
         self.overflowed |= changes.is_full;
         self.is_negative |= changes.is_negative;
         for index in changes.start..changes.end {
+            if found.len() % BETWEEN_LOOKS == BETWEEN_LOOKS - 1 {
+                budget.check(self.configurations.len() as u64)?;
+            }
             let change = self.system.change(index);
             let tokens = match change.to {
                 Some(to) => self.with_one(rest, to),
@@ -301,28 +311,4 @@ impl Search<'_> {
         }
         Ok(())
     }
-}
-
-/// The most initial configurations.
-const MOST_ROOTS: usize = 1 << 16;
-
-/// Every way to write `copies` as a sum of `ways` numbers, unless there are too many; none when there are no ways.
-pub(super) fn splits(copies: u64, ways: usize) -> Option<Vec<Vec<u64>>> {
-    let mut partial: Vec<(Vec<u64>, u64)> = vec![(Vec::new(), copies)];
-    for way in 1..=ways {
-        let mut longer = Vec::new();
-        for (split, rest) in partial {
-            let counts = if way == ways { rest..=rest } else { 0..=rest };
-            for count in counts {
-                let mut split = split.clone();
-                split.push(count);
-                longer.push((split, rest - count));
-                if longer.len() > MOST_ROOTS {
-                    return None;
-                }
-            }
-        }
-        partial = longer;
-    }
-    Some(if ways == 0 { Vec::new() } else { partial.into_iter().map(|(split, _)| split).collect() })
 }

@@ -327,7 +327,9 @@ impl<'p> System<'p> {
         }
         if self.locals.is_local(action) {
             // An instruction beside others that are not local, or one of a loop without a way out.
+            let mut steps = 0;
             for registers in self.locals.local_successors(thread, id, &local.registers)? {
+                self.locals.count_step(thread, id, &mut steps)?;
                 self.settle_after(thread, id, registers, after, found)?;
             }
             return Ok(());

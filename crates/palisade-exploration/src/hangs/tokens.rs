@@ -1,7 +1,9 @@
 //! How many copies are where: one more, one less, and those that are woken.
 
-use super::search::{Search, splits};
+use super::search::Search;
 use crate::instrumented::Fault;
+use crate::lazy::{MOST_WAYS, NetError, splits};
+use palisade_model::limits::{Halt, StopReason};
 use palisade_model::program::Value;
 
 /// How many copies are in which place.
@@ -48,13 +50,13 @@ impl Search<'_> {
         tokens: &[(u32, u64)],
         address: Value,
         all: bool,
-    ) -> Result<Vec<(Tokens, Woken)>, Fault> {
+    ) -> Result<Vec<(Tokens, Woken)>, Halt<Fault>> {
         let is_asleep = |(place, _): &&(u32, u64)| self.system.slept_at(*place) == Some(address);
         let sleepers: Vec<(u32, u64)> = tokens.iter().filter(is_asleep).copied().collect();
         let mut found: Vec<(Tokens, Woken)> = Vec::new();
         if !all {
             for (place, _) in &sleepers {
-                let targets = self.system.woken(*place)?;
+                let targets = self.system.woken(*place).map_err(NetError::halt)?;
                 for rest in self.without_one(tokens, *place) {
                     for to in &targets {
                         found.push((self.with_some(&rest, *to, 1), vec![(*place, *to)]));
@@ -66,22 +68,24 @@ impl Search<'_> {
         let awake = tokens.iter().filter(|token| !sleepers.contains(token)).copied().collect();
         found.push((awake, Vec::new()));
         for (place, count) in sleepers {
-            let targets = self.system.woken(place)?;
+            let targets = self.system.woken(place).map_err(NetError::halt)?;
             let is_many = self.system.is_counted_up_to(place) && count > self.system.shape().most;
-            let ways = match targets.as_slice() {
-                [_] => Some(vec![vec![count]]),
-                // Any number may go on by each of several ways.
-                _ if is_many => Some(any_numbers(targets.len(), count)),
-                _ => splits(count, targets.len()),
+            // Any number may go on by each of several ways where any larger number slept.
+            let ways = if is_many && targets.len() > 1 {
+                any_numbers(targets.len(), count)
+            } else {
+                splits(count, targets.len())
             };
+            let ways = ways.filter(|ways| ways.len() * found.len() <= MOST_WAYS).ok_or(StopReason::Budget)?;
             let mut longer = Vec::new();
             for (tokens, woken) in &found {
-                for way in ways.iter().flatten() {
+                for way in &ways {
                     let (mut tokens, mut woken) = (tokens.clone(), woken.clone());
-                    for (to, count) in targets.iter().zip(way) {
-                        tokens = self.with_some(&tokens, *to, *count);
+                    for (target, count) in way {
+                        let to = targets[*target];
+                        tokens = self.with_some(&tokens, to, *count);
                         if !is_many {
-                            woken.extend((0..*count).map(|_| (place, *to)));
+                            woken.extend((0..*count).map(|_| (place, to)));
                         }
                     }
                     longer.push((tokens, woken));
@@ -101,9 +105,13 @@ impl Search<'_> {
     }
 }
 
-/// Every number up to one of each of several.
-fn any_numbers(several: usize, most: u64) -> Vec<Vec<u64>> {
-    (0..several).fold(vec![Vec::new()], |numbers, _| {
-        numbers.iter().flat_map(|before| (0..=most).map(|next| [before.as_slice(), &[next]].concat())).collect()
-    })
+/// Every number up to one of each of several ways; nothing where there are too many.
+fn any_numbers(several: usize, most: u64) -> Option<Vec<Vec<(usize, u64)>>> {
+    let exponent = u32::try_from(several).ok()?;
+    (most + 1).checked_pow(exponent).filter(|number| *number <= MOST_WAYS as u64)?;
+    let and = |numbers: Vec<Vec<(usize, u64)>>, way| {
+        let with = |before: &Vec<_>, count| [before.as_slice(), &[(way, count)]].concat();
+        numbers.iter().flat_map(|before| (0..=most).map(move |count| with(before, count))).collect()
+    };
+    Some((0..several).fold(vec![Vec::new()], and))
 }

@@ -27,6 +27,7 @@ mod graph;
 mod interner;
 mod numbers;
 mod search;
+mod splits;
 mod store;
 mod tokens;
 mod trail;
@@ -38,6 +39,7 @@ pub(crate) use numbers::Numbers;
 use palisade_model::limits::{Halt, Limits};
 pub(crate) use search::check_periodically;
 pub use search::{Exploration, Visit};
+pub(crate) use splits::{MOST_WAYS, splits};
 use std::convert::Infallible;
 pub use tokens::{Entry, Tokens, is_covered, put_together, sort_entries, take};
 

@@ -7,7 +7,7 @@ use super::sums::Sum;
 use crate::CheckFailure;
 use crate::failure::reject;
 use crate::property::Buffering;
-use crate::tokens::{MOST_CHOICES, strictly_ascending};
+use crate::tokens::{MOST_CHOICES, splits, strictly_ascending};
 use hashbrown::HashSet;
 use palisade_evidence::{Tokens, WaitingSet};
 use palisade_model::program::{Copies, Program, Value};
@@ -107,11 +107,16 @@ impl Checking<'_> {
                 Copies::Exactly(0) => {}
                 Copies::Any => self.sources.extend(beginnings.into_iter().flatten()),
                 Copies::Exactly(copies) => {
-                    let mut longer = Vec::new();
-                    for choice in &choices {
-                        distribute(copies, &beginnings, choice, &mut longer)?;
-                    }
-                    choices = longer;
+                    let splits = splits(copies, beginnings.len());
+                    let Some(splits) = splits.filter(|splits| splits.len() * choices.len() <= MOST_CHOICES) else {
+                        reject!(Form, "copies can begin in too many ways");
+                    };
+                    let add = |choice: &Vec<(u32, u64)>, split: &Vec<(usize, u64)>| {
+                        let tokens = split.iter().filter_map(|(way, count)| Some((beginnings[*way]?, *count)));
+                        choice.iter().copied().chain(tokens).collect()
+                    };
+                    choices =
+                        choices.iter().flat_map(|choice| splits.iter().map(move |split| add(choice, split))).collect();
                 }
             }
         }
@@ -255,31 +260,18 @@ impl Checking<'_> {
         for (state, count, ways) in sleepers {
             // Where any larger number goes on in several ways, any number may do so in each.
             let is_any = ways.len() > 1 && self.threads.is_replicated(state) && count > self.most;
-            found = found.into_iter().flat_map(|tokens| self.spread(tokens, count, is_any, &ways)).collect();
-            if found.len() > MOST_CHOICES {
+            let chosen = if is_any { numbers(count, ways.len()) } else { splits(count, ways.len()) };
+            let is_few = |chosen: &Vec<_>| chosen.len() * found.len() <= MOST_CHOICES && count <= MOST_CHOICES as u64;
+            let Some(chosen) = chosen.filter(is_few) else {
                 reject!(Form, "sleepers can go on in too many ways");
-            }
+            };
+            let go_on = |tokens: &Vec<(u32, u64)>, split: &Vec<(usize, u64)>| {
+                let all = split.iter().flat_map(|(way, count)| (0..*count).map(|_| ways[*way]));
+                all.fold(tokens.clone(), |tokens, way| self.and(&tokens, way))
+            };
+            found = found.iter().flat_map(|tokens| chosen.iter().map(move |split| go_on(tokens, split))).collect();
         }
         Ok(found)
-    }
-
-    /// Every distribution of so many copies that go on, or of up to so many by each way.
-    fn spread(&self, tokens: Vec<(u32, u64)>, count: u64, is_any: bool, ways: &[Option<u32>]) -> Vec<Vec<(u32, u64)>> {
-        let mut found = vec![(tokens, count)];
-        for (index, way) in ways.iter().enumerate() {
-            let mut longer = Vec::new();
-            for (mut tokens, rest) in found {
-                for own in 0..=rest {
-                    // What is left goes the last way.
-                    if is_any || index + 1 < ways.len() || own == rest {
-                        longer.push((tokens.clone(), if is_any { rest } else { rest - own }));
-                    }
-                    tokens = self.and(&tokens, *way);
-                }
-            }
-            found = longer;
-        }
-        if ways.is_empty() { Vec::new() } else { found.into_iter().map(|(tokens, _)| tokens).collect() }
     }
 
     /// One copy more.
@@ -297,27 +289,16 @@ impl Checking<'_> {
     }
 }
 
-/// Every way in which so many copies may begin, each after what was chosen for other threads.
-fn distribute(
-    copies: u64,
-    beginnings: &[Option<u32>],
-    chosen: &[(u32, u64)],
-    found: &mut Vec<Vec<(u32, u64)>>,
-) -> Result<(), CheckFailure> {
-    let Some((first, others)) = beginnings.split_first() else {
-        if copies == 0 {
-            found.push(chosen.to_vec());
+/// Every number up to one of copies that go on by each of so many ways; nothing where there are more than [`MOST_CHOICES`].
+fn numbers(most: u64, ways: usize) -> Option<Vec<Vec<(usize, u64)>>> {
+    let mut found = vec![Vec::new()];
+    for way in 0..ways {
+        let number = found.len().checked_mul(usize::try_from(most).ok()?.checked_add(1)?)?;
+        if number > MOST_CHOICES {
+            return None;
         }
-        return Ok(());
-    };
-    let least = if others.is_empty() { copies } else { 0 };
-    for count in least..=copies {
-        let own = first.filter(|_| count > 0).map(|state| (state, count));
-        let chosen: Vec<(u32, u64)> = chosen.iter().copied().chain(own).collect();
-        distribute(copies - count, others, &chosen, found)?;
-        if found.len() > MOST_CHOICES {
-            reject!(Form, "copies can begin in too many ways");
-        }
+        let with = |before: &Vec<_>, count| before.iter().copied().chain([(way, count)]).collect();
+        found = found.iter().flat_map(|before| (0..=most).map(move |count| with(before, count))).collect();
     }
-    Ok(())
+    Some(found)
 }

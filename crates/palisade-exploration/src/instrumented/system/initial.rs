@@ -1,37 +1,20 @@
 //! The tokens of initial configurations: in which ways copies may begin.
 
 use crate::instrumented::fault::Fault;
-use crate::lazy::{Entry, Tokens, sort_entries};
+use crate::lazy::{self, Entry, MOST_WAYS, Tokens, sort_entries};
 use palisade_model::ordered;
 use palisade_model::program::{Copies, Program, ThreadId};
 use std::cmp::Reverse;
 
-/// A search starts from no more initial configurations than this. The checker lists as many.
-const MOST_ROOTS: usize = 1 << 16;
-
-/// Every way in which so many copies can choose among places, as counts; none when there are too many.
+/// Every way in which so many copies can choose among places, as counts; nothing when there are too many.
 fn splits(copies: u64, places: &[u32]) -> Option<Vec<Vec<Entry>>> {
     let copies = u32::try_from(copies).ok().filter(|copies| *copies < u32::MAX)?;
-    let mut partial: Vec<(Vec<Entry>, u32)> = vec![(Vec::new(), copies)];
-    for (index, place) in places.iter().enumerate() {
-        let is_last = index + 1 == places.len();
-        let mut longer = Vec::new();
-        for (split, rest) in partial {
-            let least = if is_last { rest } else { 0 };
-            if u64::from(rest - least) >= MOST_ROOTS as u64 {
-                return None;
-            }
-            for count in least..=rest {
-                let chosen = (count > 0).then(|| Entry { place: *place, tokens: Tokens::finite(count) });
-                longer.push((split.iter().copied().chain(chosen).collect(), rest - count));
-            }
-            if longer.len() > MOST_ROOTS {
-                return None;
-            }
-        }
-        partial = longer;
-    }
-    Some(partial.into_iter().map(|(split, _)| split).collect())
+    let entry = |(way, count)| {
+        let tokens = Tokens::finite(u32::try_from(count).expect("no more than all copies"));
+        Entry { place: places[way], tokens }
+    };
+    let splits = lazy::splits(copies.into(), places.len())?;
+    Some(splits.into_iter().map(|split| split.into_iter().map(entry).collect()).collect())
 }
 
 /// The tokens of the initial configurations.
@@ -65,7 +48,7 @@ impl InitialTokens {
                 Copies::Any if spare.is_some() => spare_places.extend(places),
                 Copies::Any => omega.extend(places),
                 Copies::Exactly(copies) if !places.is_empty() => {
-                    let Some(splits) = splits(copies, &places).filter(|it| it.len() * roots.len() <= MOST_ROOTS) else {
+                    let Some(splits) = splits(copies, &places).filter(|it| it.len() * roots.len() <= MOST_WAYS) else {
                         return Ok(None);
                     };
                     let joined = |root: &Vec<Entry>| {

@@ -235,8 +235,9 @@ fn repair_words(facts: &RepairFacts) -> String {
             let (properties, model) = (counted_properties(targets.len()), model_word(*model));
             (format!("be kept from violating {properties} under {model}"), format!("keeps {properties} under {model}"))
         }
-        RepairClaim::Hangs { model } => {
-            let model = model_word(*model);
+        RepairClaim::Hangs { model, ignores_timeouts } => {
+            let model =
+                format!("{}{}", model_word(*model), if *ignores_timeouts { " if no time runs out" } else { "" });
             (format!("be kept from stuck states under {model}"), format!("has no stuck state under {model}"))
         }
     };

@@ -117,8 +117,8 @@ pub(crate) fn solve(problem: &Problem, options: &Options) -> Answer {
 }
 
 /// The cheapest fences against hangs; panics when the evidence for them is rejected.
-pub(crate) fn repair_hangs(program: &Program, options: &PlacementOptions) -> Remedied {
+pub(crate) fn repair_hangs(program: &Program, options: &PlacementOptions, ignore_timeouts: bool) -> Remedied {
     let wanted = RepairOptions { language: &Format::Native, path: "repaired.pal".into(), redundant: false };
-    palisade::hangs::repair_hangs(program, options, &wanted, &WithinLimits)
+    palisade::hangs::repair_hangs(program, (options, ignore_timeouts), &wanted, &WithinLimits)
         .unwrap_or_else(|error| panic!("{error}\n{program:?}"))
 }

@@ -30,6 +30,8 @@ pub enum RepairClaim {
     Hangs {
         /// The memory model.
         model: Model,
+        /// Whether it is about programs in which no time runs out.
+        ignores_timeouts: bool,
     },
 }
 

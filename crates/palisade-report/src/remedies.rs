@@ -41,7 +41,7 @@ impl<'a> Result<'a> {
     pub fn model(&self) -> Model {
         match &self.found.claim {
             RepairClaim::Robust | RepairClaim::Language(_) => Model::Tso,
-            RepairClaim::Properties { model, .. } | RepairClaim::Hangs { model } => *model,
+            RepairClaim::Properties { model, .. } | RepairClaim::Hangs { model, .. } => *model,
         }
     }
 

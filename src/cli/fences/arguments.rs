@@ -30,6 +30,9 @@ pub(in crate::cli) struct FencesArguments {
     /// language, against which orderings are made stronger as well.
     #[arg(long = "model", value_name = "MODEL", value_parser = models_and_languages(), help_heading = "Question")]
     against: Option<Against>,
+    /// With `--ask hangs`: what is `timed` waits like all else, as in `check`.
+    #[arg(long, help_heading = "Question")]
+    pub(in crate::cli) ignore_timeouts: bool,
     /// What to choose: `fences`, or after the paper of Joshi and Kroening the fewest `pairs` of statements that must not be
     /// reordered.
     #[arg(long, value_enum, help_heading = "Methods", hide = true)]

@@ -94,6 +94,9 @@ pub(super) fn answer(
     if arguments.apply && arguments.file == "-" {
         return Err(InputError::file("<stdin>", "standard input cannot be written back; leave `--apply` out"));
     }
+    if arguments.ignore_timeouts && arguments.ask != Ask::Hangs {
+        return Err(InputError::file(&loaded.program.source.name, "`--ignore-timeouts` is said with `--ask hangs`"));
+    }
     if let Some(axioms) = arguments.language() {
         return language::answer(arguments, axioms, shared, loaded, limits);
     }

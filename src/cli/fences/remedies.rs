@@ -38,7 +38,8 @@ pub(super) fn answer(
         loaded.posts_as_in_text()?;
         repair_events(program, &arguments.fence_options(loaded, limits)?, &wanted, &checks)
     } else {
-        repair_hangs(program, &hang_options(arguments, loaded, limits)?, &wanted, &checks)
+        let options = hang_options(arguments, loaded, limits)?;
+        repair_hangs(program, (&options, arguments.ignore_timeouts), &wanted, &checks)
     };
     let found = match found {
         Ok(found) => found,
@@ -110,8 +111,8 @@ pub(in crate::cli) fn hang_options(
     }
     if has_other_options(arguments) {
         let message = "`--ask hangs` finds the cheapest fences with which nobody waits for ever";
-        let help = "besides FILE, copies, values and `--model`, what goes with it is `--cost`, `--only`, `--never`, `--diff`, `--apply`, \
-                    `--certificate`, `--sarif` and `--report`"
+        let help = "besides FILE, copies, values and `--model`, what goes with it is `--ignore-timeouts`, `--cost`, `--only`, `--never`, \
+                    `--diff`, `--apply`, `--certificate`, `--sarif` and `--report`"
             .to_owned();
         return Err(InputError::file(name, message).with_help_if(Some(help)));
     }

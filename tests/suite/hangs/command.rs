@@ -120,6 +120,15 @@ fn timeouts_are_waits_where_they_are_ignored() {
     assert_eq!(said_of(text, "check p.pal").0, 0);
     let (status, report) = said_of(text, "check p.pal --ignore-timeouts --verify");
     assert!(status == 1 && report.contains("`a` sleeps on `x`"), "{report}");
+    // Fences are for the same question.
+    let text = "address x, y, k thread a { x = 1; if (y == 1) { k = 1; } } \
+                thread b { y = 1; if (x == 0) { timed await (k == 1); } }";
+    let (status, report) = said_of(text, "fences p.pal --ask hangs");
+    assert!(status == 0 && report.contains("nobody waits for ever"), "{report}");
+    let (status, report) = said_of(text, "fences p.pal --ask hangs --ignore-timeouts");
+    assert!(status == 0 && report.contains("2 changes so that nobody waits for ever"), "{report}");
+    let (status, report) = said_of(text, "fences p.pal --ignore-timeouts");
+    assert!(status == 2 && report.contains("`--ask hangs`"), "{report}");
 }
 
 #[test]

@@ -43,7 +43,7 @@ fn models_are_repaired_by_as_few_fences_as_they_say() {
         let text = std::fs::read_to_string(&path).expect("a model");
         let Some(expected) = text.lines().find_map(|line| line.strip_prefix("# expect fences: ")) else { continue };
         let read = program(&text);
-        let found = repair_hangs(&read, &PlacementOptions::new(Model::Tso));
+        let found = repair_hangs(&read, &PlacementOptions::new(Model::Tso), false);
         let Remedy::Valid(measures, _) = &found.remedy else { panic!("{}: {:?}", path.display(), found.remedy) };
         assert_eq!(measures.len().to_string(), expected, "{}: {measures:?}", path.display());
         assert!(found.shown.as_ref().is_some_and(|shown| shown.is_complete), "{}", path.display());
@@ -88,7 +88,7 @@ fn random_programs_need_as_many_fences_as_enumeration_says() {
             .map(|seed| {
                 let program = publishers(*seed);
                 let options = PlacementOptions { fence: Cost::one(), ..PlacementOptions::new(model) };
-                let found = repair_hangs(&program, &options);
+                let found = repair_hangs(&program, &options, false);
                 let offered: Vec<Measure> = offered(&found).measures.iter().map(|(measure, _)| *measure).collect();
                 match &found.remedy {
                     Remedy::Valid(measures, _) => {
@@ -116,7 +116,7 @@ fn where_interleavings_are_stuck_no_fence_helps() {
     let read = program(
         "program both\naddress f, g\nthread a { await (g == 1); f = 1; }\nthread b { await (f == 1); g = 1; }\n",
     );
-    let found = repair_hangs(&read, &PlacementOptions::new(Model::Tso));
+    let found = repair_hangs(&read, &PlacementOptions::new(Model::Tso), false);
     assert!(matches!(found.remedy, Remedy::Impossible(_)), "{:?}", found.remedy);
     assert!(found.shown.is_some_and(|shown| shown.facts.is_some_and(|facts| facts.is_impossible)));
 }
@@ -130,7 +130,7 @@ thread b { y = 1; if (x == 0) { await (kick == 1); } }
 #[test]
 fn evidence_that_is_tampered_with_is_rejected() {
     let read = program(FLAGS);
-    let found = repair_hangs(&read, &PlacementOptions::new(Model::Tso));
+    let found = repair_hangs(&read, &PlacementOptions::new(Model::Tso), false);
     let evidence = offered(&found).clone();
     let texts = [found.text.as_ref().and_then(|text| text.as_ref().ok()).map(|text| text.program.clone())];
     let rejects = |forged: &RepairEvidence| check_repair(&read, None, forged, &texts).is_err();
@@ -143,8 +143,9 @@ fn evidence_that_is_tampered_with_is_rejected() {
         forged
     };
     let forged = [
-        other(&|it| it.claim = RepairClaim::Hangs { model: Model::Pso }),
-        other(&|it| it.claim = RepairClaim::Hangs { model: Model::Sc }),
+        other(&|it| it.claim = RepairClaim::Hangs { model: Model::Pso, ignores_timeouts: false }),
+        other(&|it| it.claim = RepairClaim::Hangs { model: Model::Sc, ignores_timeouts: false }),
+        other(&|it| it.claim = RepairClaim::Hangs { model: Model::Tso, ignores_timeouts: true }),
         other(&|it| it.claim = RepairClaim::Robust),
         other(&|it| it.valid[0].set.truncate(1)),
         other(&|it| it.rows[0].measures.truncate(1)),
@@ -173,12 +174,30 @@ fn evidence_that_is_tampered_with_is_rejected() {
     }
 }
 
+#[test]
+fn where_time_runs_out_fences_are_for_who_ignores_that() {
+    let read = program(&FLAGS.replace("await (kick", "timed await (kick"));
+    let options = PlacementOptions::new(Model::Tso);
+    let set = |found: &Remedied| match &found.remedy {
+        Remedy::Valid(measures, _) => measures.len(),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(set(&repair_hangs(&read, &options, false)), 0, "what is lost is a delay");
+    let found = repair_hangs(&read, &options, true);
+    assert_eq!(set(&found), 2, "one fence in each thread");
+    let evidence = offered(&found).clone();
+    let texts = [found.text.as_ref().and_then(|text| text.as_ref().ok()).map(|text| text.program.clone())];
+    assert_eq!(check_repair(&read, None, &evidence, &texts).map(|_| ()), Ok(()));
+    let claim = RepairClaim::Hangs { model: Model::Tso, ignores_timeouts: false };
+    assert!(check_repair(&read, None, &RepairEvidence { claim, ..evidence }, &texts).is_err(), "another claim");
+}
+
 /// A repaired text must say who may wait for ever as the program does: with other marks anything is
 /// free of hangs.
 #[test]
 fn a_repaired_text_with_other_marks_is_rejected() {
     let read = program(FLAGS);
-    let found = repair_hangs(&read, &PlacementOptions::new(Model::Tso));
+    let found = repair_hangs(&read, &PlacementOptions::new(Model::Tso), false);
     let evidence = offered(&found);
     let text = found.text.as_ref().expect("a change").as_ref().expect("a text").text().to_owned();
     let says = |text: &str| {

@@ -124,7 +124,7 @@ fn property(id: &str, low: u32, places: &str) -> String {
 }
 
 /// The jobs, each of a question of its own.
-const JOBS: [&str; 39] = [
+const JOBS: [&str; 42] = [
     "check broken.pal",
     "check broken.pal --each --model=ra",
     "check broken.pal --each --threads=b=1",
@@ -141,6 +141,8 @@ const JOBS: [&str; 39] = [
     "check flags.pal --each --ask=hangs",
     "check woken.pal --each --ask=hangs",
     "check woken.pal --each --model=sc",
+    "check timed.pal --each --ask=hangs",
+    "check timed.pal --each --ask=hangs+--ignore-timeouts",
     "check passed.pal --each --model=c11",
     "check racy.pal --each --model=c11",
     "check relaxed.pal --each --model=c11",
@@ -156,6 +158,7 @@ const JOBS: [&str; 39] = [
     "fences broken.pal --each --only=b.l0",
     "fences exclusion.pal --each --ask=properties",
     "fences flags.pal --each --ask=hangs",
+    "fences timed.pal --each --ask=hangs+--ignore-timeouts",
     "cover covered.spec",
     "cover safe.spec",
     "cover ring.pnml --each --all",
@@ -175,7 +178,10 @@ struct Honest {
 }
 
 fn palisade(folder: &Path, line: &str) -> (String, Option<i32>) {
-    let output = Command::new(env!("CARGO_BIN_EXE_palisade")).args(line.split(' ')).current_dir(folder).output();
+    let output = Command::new(env!("CARGO_BIN_EXE_palisade"))
+        .args(line.split(' ').map(|own| own.replace('+', " ")))
+        .current_dir(folder)
+        .output();
     let output = output.expect("it runs");
     let complaint = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.code().is_some_and(|code| code < 5), "{line}: {complaint}");
@@ -191,6 +197,7 @@ impl Honest {
         write("stated.pal", STATED);
         write("exclusion.pal", EXCLUSION);
         write("flags.pal", FLAGS);
+        write("timed.pal", &FLAGS.replace("await", "timed await"));
         write("woken.pal", &FLAGS.replace("= 1; if", "= 1; mfence; if"));
         write("passed.pal", PASSED);
         write("racy.pal", &PASSED.replace("release", "relaxed"));
@@ -304,6 +311,8 @@ fn honest_results_have_their_answers() {
         ("check flags.pal --each --ask=hangs", 1, "stuck"),
         ("check woken.pal --each --ask=hangs", 0, "free"),
         ("check woken.pal --each --model=sc", 0, "holds"),
+        ("check timed.pal --each --ask=hangs", 0, "free"),
+        ("check timed.pal --each --ask=hangs+--ignore-timeouts", 1, "stuck"),
         ("check broken.pal --each --model=ra", 1, "not-robust"),
         ("check passed.pal --each --model=c11", 0, "robust"),
         ("check racy.pal --each --model=c11", 1, "not-robust"),
@@ -318,6 +327,7 @@ fn honest_results_have_their_answers() {
         ("fences broken.pal --each --only=b.l0", 1, "impossible"),
         ("fences exclusion.pal --each --ask=properties", 0, "repaired"),
         ("fences flags.pal --each --ask=hangs", 0, "repaired"),
+        ("fences timed.pal --each --ask=hangs+--ignore-timeouts", 0, "repaired"),
         ("cover covered.spec", 1, "coverable"),
         ("cover safe.spec", 0, "uncoverable"),
         ("cover ring.pnml --each --all", 0, "answered"),

@@ -22,7 +22,7 @@ use palisade_semantics::Machine;
 use std::collections::BTreeSet;
 
 /// Finds the cheapest fences with which a program has no stuck state, puts them in its text, and
-/// has evidence for every claim checked.
+/// has evidence for every claim checked. With `ignore_timeouts` what is `timed` waits like all else.
 ///
 /// # Errors
 ///
@@ -33,7 +33,7 @@ use std::collections::BTreeSet;
 /// If the options offer exchanges, or the program has events or tasks.
 pub fn repair_hangs(
     program: &Program,
-    options: &PlacementOptions,
+    (options, ignore_timeouts): (&PlacementOptions, bool),
     wanted: &RepairOptions<'_>,
     checks: &dyn Checks,
 ) -> Result<Remedied, RepairError> {
@@ -50,6 +50,7 @@ pub fn repair_hangs(
         values: options.values,
         buffer: options.buffer,
         limits: options.limits.clone(),
+        ignore_timeouts,
         ..HangOptions::new(options.model)
     };
     let goal = Free { offer: Offer::among(program, program, &permitted), asked, why: None };
@@ -66,7 +67,7 @@ struct Free<'a> {
 
 impl Goal for Free<'_> {
     fn claim(&self) -> RepairClaim {
-        RepairClaim::Hangs { model: self.asked.model }
+        RepairClaim::Hangs { model: self.asked.model, ignores_timeouts: self.asked.ignore_timeouts }
     }
 
     fn ask(&mut self, program: &Program) -> Result<Decided<ValidProof, RowWitness>, RepairError> {

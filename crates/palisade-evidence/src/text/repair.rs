@@ -26,6 +26,9 @@ pub(super) struct RepairText<R, B> {
     /// What sets are to bring about where it is that nobody waits for ever: the memory model.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     hangs: Option<ModelText>,
+    /// With `hangs`: whether it is about programs in which no time runs out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    ignores_timeouts: bool,
     /// The language, where robustness against one is claimed.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     language: Option<LanguageText>,
@@ -228,7 +231,7 @@ impl<'a> From<&'a RepairEvidence> for RepairText<RobustOut<'a>, &'a BufferInvari
             let cases = block.cases.iter().map(Into::into).collect();
             Object(BlockText { least: N(block.least.clone()), cases })
         };
-        let (mut properties, mut hangs, mut language) = (None, None, None);
+        let (mut properties, mut hangs, mut language, mut ignores) = (None, None, None, false);
         match &evidence.claim {
             RepairClaim::Robust => {}
             RepairClaim::Language(axioms) => language = Some(LanguageText(*axioms)),
@@ -236,11 +239,14 @@ impl<'a> From<&'a RepairEvidence> for RepairText<RobustOut<'a>, &'a BufferInvari
                 let targets = targets.iter().copied().map(TargetText).collect();
                 properties = Some(Object(ClaimText { model: ModelText(*model), targets }));
             }
-            RepairClaim::Hangs { model } => hangs = Some(ModelText(*model)),
+            RepairClaim::Hangs { model, ignores_timeouts } => {
+                (hangs, ignores) = (Some(ModelText(*model)), *ignores_timeouts);
+            }
         };
         Self {
             properties,
             hangs,
+            ignores_timeouts: ignores,
             language,
             taken: evidence.taken.iter().copied().map(change_out).collect(),
             measures: evidence.measures.iter().map(measure).collect(),
@@ -257,13 +263,17 @@ impl TryFrom<RepairText<RobustIn, BufferInvariant>> for RepairEvidence {
     fn try_from(text: RepairText<RobustIn, BufferInvariant>) -> Result<Self, MalformedEvidence> {
         let missing =
             |what: &str| MalformedEvidence::new(format!("a {what} has not just the part that the claim asks for"));
+        let ignores_timeouts = text.ignores_timeouts;
+        if ignores_timeouts && text.hangs.is_none() {
+            return Err(MalformedEvidence::new("timeouts are ignored where hangs are claimed"));
+        }
         let claim = match (text.properties, text.hangs, text.language) {
             (None, None, None) => RepairClaim::Robust,
             (Some(Object(ClaimText { model, targets })), None, None) => RepairClaim::Properties {
                 model: model.0,
                 targets: targets.into_iter().map(|target| target.0).collect(),
             },
-            (None, Some(model), None) => RepairClaim::Hangs { model: model.0 },
+            (None, Some(model), None) => RepairClaim::Hangs { model: model.0, ignores_timeouts },
             (None, None, Some(LanguageText(axioms))) => RepairClaim::Language(axioms),
             _ => return Err(MalformedEvidence::new("a repair has one claim")),
         };

@@ -149,9 +149,9 @@ fn check_valid(
                 check_targets(&watched(text.clone())?, None, (*model, &targets), proof)?;
             }
         },
-        (RepairClaim::Hangs { model }, ValidProof::Free(certificate)) => {
-            if certificate.model != *model {
-                reject!(Form, "the proof is about another memory model than the claim");
+        (RepairClaim::Hangs { model, ignores_timeouts }, ValidProof::Free(certificate)) => {
+            if (certificate.model, certificate.ignores_timeouts) != (*model, *ignores_timeouts) {
+                reject!(Form, "the proof is about another memory model or other timeouts than the claim");
             }
             check_free(corresponding.map_or(&changed, |(text, _)| text), certificate)?;
         }
@@ -241,9 +241,9 @@ fn check_row(
             }
             check_property_witness(&watched(changed)?, question, witness)
         }
-        (RepairClaim::Hangs { model }, RowWitness::Stuck(witness)) => {
-            if witness.model != *model {
-                reject!(Form, "the stuck state is one of another memory model than the claim's");
+        (RepairClaim::Hangs { model, ignores_timeouts }, RowWitness::Stuck(witness)) => {
+            if (witness.model, witness.ignores_timeouts) != (*model, *ignores_timeouts) {
+                reject!(Form, "the stuck state is one of another memory model or other timeouts than the claim's");
             }
             check_stuck(&changed, witness)
         }

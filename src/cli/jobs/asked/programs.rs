@@ -49,6 +49,8 @@ pub(super) struct Verdicts {
     queue: QueueChoice,
     /// Whether a stuck state counts besides, under this model: nobody need have shown that there is none.
     hangs_under: Option<Model>,
+    /// Whether hangs are asked of the program in which no time runs out.
+    ignores_timeouts: bool,
     /// The verdicts in words.
     words: (&'static str, &'static str),
 }
@@ -110,6 +112,7 @@ impl Verdicts {
         let hangs_under = looks_for_hangs(&arguments, &loaded).then_some(model);
         Ok(Self {
             hangs_under,
+            ignores_timeouts: arguments.ignore_timeouts,
             program: loaded.program,
             subjects,
             questions: Questions::new(asked),
@@ -119,8 +122,11 @@ impl Verdicts {
         })
     }
 
-    /// The question whether nobody hangs under a model, if the job asks it or looks for it.
-    fn freedom(&self, model: Model) -> Result<Question, String> {
+    /// The question whether nobody hangs under a model, and with or without timeouts, if the job asks it or looks for it.
+    fn freedom(&self, model: Model, ignores_timeouts: bool) -> Result<Question, String> {
+        if ignores_timeouts != self.ignores_timeouts {
+            return Err("it says who hangs with other timeouts than the job's".to_owned());
+        }
         let question = Question::Free(model);
         if self.hangs_under == Some(model) || self.questions.has(&question) {
             return Ok(question);
@@ -178,9 +184,9 @@ impl Asked for Verdicts {
             Evidence::NotConcurrencyRobust(..) => (Question::Concurrency, false),
             Evidence::RaceFree(..) => (Question::RaceFree, true),
             Evidence::Race(..) => (Question::RaceFree, false),
-            Evidence::Free(_, certificate) => (self.freedom(certificate.model)?, true),
+            Evidence::Free(_, certificate) => (self.freedom(certificate.model, certificate.ignores_timeouts)?, true),
             Evidence::Stuck(_, witness) => {
-                let question = self.freedom(witness.model)?;
+                let question = self.freedom(witness.model, witness.ignores_timeouts)?;
                 if self.hangs_under == Some(witness.model) {
                     self.questions.add(question);
                     self.words = ("holds", "violated");

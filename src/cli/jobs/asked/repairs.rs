@@ -23,8 +23,8 @@ enum Goal {
     Robust(FenceOptions),
     /// These targets are not reached.
     Properties(PlacementOptions, Vec<Target>),
-    /// Nobody waits for ever.
-    Hangs(PlacementOptions),
+    /// Nobody waits for ever; whether timeouts are ignored.
+    Hangs(PlacementOptions, bool),
 }
 
 /// What is known of the repair.
@@ -71,7 +71,7 @@ impl Repair {
             targets.sort_unstable();
             Goal::Properties(options, targets)
         } else if arguments.ask == Ask::Hangs {
-            Goal::Hangs(hang_options(&arguments, &loaded, &Limits::none())?)
+            Goal::Hangs(hang_options(&arguments, &loaded, &Limits::none())?, arguments.ignore_timeouts)
         } else {
             Goal::Robust(arguments.fence_options(&loaded, &Limits::none())?)
         };
@@ -95,7 +95,9 @@ impl Repair {
             {
                 placement::unit_of_costs(&self.program, options, repair)
             }
-            (Goal::Hangs(options), RepairClaim::Hangs { model }) if *model == options.model => {
+            (Goal::Hangs(options, ignoring), RepairClaim::Hangs { model, ignores_timeouts })
+                if (*model, *ignores_timeouts) == (options.model, *ignoring) =>
+            {
                 placement::unit_of_costs(&self.program, options, repair)
             }
             _ => return None,
@@ -148,7 +150,10 @@ impl Asked for Repair {
                 let is_so = witness.model == Model::Sc && asked.contains(&witness.target);
                 is_so.then_some(Known::Impossible)
             }
-            (Evidence::Free(_, free), Goal::Hangs(options)) => (free.model == options.model).then_some(Known::Unneeded),
+            (Evidence::Free(_, free), Goal::Hangs(options, ignoring)) => {
+                let is_so = (free.model, free.ignores_timeouts) == (options.model, *ignoring);
+                is_so.then_some(Known::Unneeded)
+            }
             _ => None,
         };
         self.known = match (self.known.take(), known) {
@@ -165,7 +170,7 @@ impl Asked for Repair {
             (Known::Repaired(cost, is_cheapest), _) => ("repaired", Some((cost.to_string(), *is_cheapest))),
             (Known::Impossible, _) => ("impossible", None),
             (Known::Unneeded, Goal::Robust(_)) => ("robust", None),
-            (Known::Unneeded, Goal::Properties(..) | Goal::Hangs(_)) => ("holds", None),
+            (Known::Unneeded, Goal::Properties(..) | Goal::Hangs(..)) => ("holds", None),
         };
         Answer { exit: exit(known), verdict, cost }
     }

@@ -4,7 +4,7 @@
 use harnesses::futex::{Signal, wait, wait_a_second, wake_all, wake_one};
 use palisade_harness::{Harness, share};
 use std::sync::atomic::{AtomicU32, Ordering::*, fence};
-use std::sync::{Condvar, Mutex, OnceLock, RwLock};
+use std::sync::{Barrier, Condvar, Mutex, Once, OnceLock, RwLock};
 use std::thread::Thread;
 
 #[test]
@@ -20,6 +20,24 @@ fn rwlock() {
         .role("reader", 1, || _ = *lock.read().unwrap())
         .role("writer", 2, || *lock.write().unwrap() = 1)
         .check();
+}
+
+#[test]
+fn barrier() {
+    let barrier = share(Barrier::new(2));
+    Harness::new().role("worker", 2, || _ = barrier.wait()).check();
+}
+
+#[test]
+fn barrier_of_three_for_two() {
+    let barrier = share(Barrier::new(3));
+    Harness::new().role("worker", 2, || _ = barrier.wait()).check();
+}
+
+#[test]
+fn once() {
+    let (once, made) = (share(Once::new()), share(AtomicU32::new(0)));
+    Harness::new().role("maker", 3, || once.call_once(|| made.store(1, Relaxed))).check();
 }
 
 fn condvar_signalled(is_all: bool) {

@@ -84,9 +84,12 @@ const FAULTS: [(&str, Option<(&str, &str, bool)>); 11] = [
 
 /// Who waits for ever in harnesses that sleep: `holds` for nobody, `violated` for somebody, and
 /// otherwise why that has no answer.
-const HANGS: [(&str, &str); 16] = [
+const HANGS: [(&str, &str); 19] = [
     ("mutex", "holds"),
-    ("rwlock", "`futex` wakes more than one, and not all"),
+    ("rwlock", "may rest on how many sleepers were woken"),
+    ("barrier", "holds"),
+    ("barrier_of_three_for_two", "violated"),
+    ("once", "holds"),
     ("condvar", "holds"),
     ("condvar_wakes_one_of_two", "violated"),
     ("park", "holds"),

@@ -5,8 +5,8 @@ use super::{Method, Verdict, Why};
 use palisade_exploration::buffered::Order;
 use palisade_exploration::hangs::Search;
 use palisade_exploration::instrumented::Fault;
-use palisade_model::limits::{Halt, StopReason};
-use palisade_model::program::{Copies, Program};
+use palisade_model::limits::Halt;
+use palisade_model::program::{Copies, Program, Thread};
 use palisade_semantics::{Instance, Model};
 
 /// The most copies of a replicated thread in an instance that is explored.
@@ -26,7 +26,9 @@ const ROUNDS: u32 = 3;
 pub(super) fn any_number(asking: &mut Asking<'_>) -> Result<Answered, Halt<Fault>> {
     let mut instances: Vec<Instance> = instances(asking.program);
     let mut counted: Vec<u64> = (0..=MOST_COUNTED).collect();
-    let mut last = Why::Stopped(StopReason::Budget);
+    let mut last = None;
+    // The fewest copies of an instance that is not looked through.
+    let mut fewest = fixed_copies(asking.program) + MOST_COPIES + 1;
     for round in 0..ROUNDS {
         let nodes = Some((FIRST * GROWTH.pow(round)).min(asking.options.most.unwrap_or(u64::MAX)));
         let mut later = Vec::new();
@@ -34,7 +36,8 @@ pub(super) fn any_number(asking: &mut Asking<'_>) -> Result<Answered, Halt<Fault
             match explore_instance(asking, &instance, nodes)? {
                 Some(Explored::Stuck(stuck)) => return Ok((Verdict::Stuck(stuck), Vec::new())),
                 Some(Explored::Open(Why::Stopped(_))) => later.push(instance),
-                _ => {}
+                Some(_) => fewest = fewest.min(copies(&instance)),
+                None => {}
             }
         }
         instances = later;
@@ -44,7 +47,7 @@ pub(super) fn any_number(asking: &mut Asking<'_>) -> Result<Answered, Halt<Fault
             match prove(asking, most, nodes)? {
                 Proving::Shown(answered) => return Ok(answered),
                 Proving::Open(Why::Stopped(_)) => larger.push(most),
-                Proving::Open(why) => last = why,
+                Proving::Open(why) => last = Some(why),
             }
         }
         counted = larger;
@@ -52,7 +55,23 @@ pub(super) fn any_number(asking: &mut Asking<'_>) -> Result<Answered, Halt<Fault
             break;
         }
     }
-    Ok((Verdict::Unknown(last), Vec::new()))
+    let why = last.unwrap_or_else(|| {
+        let fewest = instances.iter().map(copies).fold(fewest, u64::min);
+        let most = FIRST * GROWTH.pow(ROUNDS - 1);
+        Why::CountsTooMany(most.min(asking.options.most.unwrap_or(u64::MAX)), fewest.saturating_sub(1))
+    });
+    Ok((Verdict::Unknown(why), Vec::new()))
+}
+
+/// How many copies the threads have together whose number is fixed.
+fn fixed_copies(program: &Program) -> u64 {
+    let of_thread = |thread: &Thread| if let Copies::Exactly(count) = thread.copies { count } else { 0 };
+    program.threads.iter().map(of_thread).sum()
+}
+
+/// How many copies an instance has.
+fn copies(instance: &Instance) -> u64 {
+    instance.counts().iter().sum()
 }
 
 /// The instances with up to so many copies of each replicated thread, each number by itself; fewer copies first.
@@ -72,7 +91,7 @@ fn instances(program: &Program) -> Vec<Instance> {
     all.into_iter().map(Instance::new).collect()
 }
 
-/// One instance; nothing where values grow in it, which no smaller budget mends.
+/// One instance; nothing where it was looked through and is not stuck.
 fn explore_instance<'p>(
     asking: &mut Asking<'_>,
     instance: &Instance,
@@ -93,7 +112,9 @@ fn explore_instance<'p>(
             Ok(Explored::Stuck(stuck)) => return Ok(Some(Explored::Stuck(stuck))),
             Ok(Explored::Open(why)) => open = Some(Explored::Open(why)),
             Ok(Explored::Free(_)) => {}
-            Err(Halt::Fault(fault)) if fault.is_growth() => return Ok(None),
+            Err(Halt::Fault(fault)) if fault.is_growth() => {
+                return Ok(Some(Explored::Open(Why::Grows(fault.describe(asking.program)))));
+            }
             Err(halt) => return Err(halt),
         }
     }

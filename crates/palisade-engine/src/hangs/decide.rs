@@ -29,7 +29,8 @@ pub fn hangs(program: &Program, options: &HangOptions) -> Result<Hangs, Fault> {
     };
     let guessed = || Some((*Heading::of(&program.source)?.guesses.first()?).to_owned());
     let (verdict, never_resting) = match found {
-        Ok((Verdict::Stuck(_), _)) if let Some(place) = guessed() => {
+        // The checker rejects a computation that rests on a guess.
+        Ok((Verdict::Stuck(_) | Verdict::Unknown(Why::NotReplayed), _)) if let Some(place) = guessed() => {
             (Verdict::Unknown(Why::Guessed(place)), Vec::new())
         }
         Ok(found) => found,

@@ -97,6 +97,8 @@ pub enum Why {
     BuffersLonger(usize),
     /// Copies counted up to so many may hang, and no instance with few copies does.
     CountsTooFew(u64),
+    /// Copies counted as none or some are in more than so many combinations, and no instance with up to so many copies is stuck.
+    CountsTooMany(u64, u64),
     /// With ever more copies values grow: in words.
     Grows(String),
     /// A copy rests inside a locked section for ever, while stores wait in buffers.
@@ -117,6 +119,15 @@ impl Why {
             }
             Self::CountsTooFew(most) => format!(
                 "no instance with few copies is stuck, and counting copies up to {most} does not show that none is: fixed numbers have an answer"
+            ),
+            Self::CountsTooMany(combinations, copies) => format!(
+                "copies that are counted as none or some are in more than {combinations} combinations, and \
+                 {}: fixed numbers have an answer",
+                match copies {
+                    0 => "no instance was looked through".to_owned(),
+                    1 => "no instance with one copy is stuck".to_owned(),
+                    _ => format!("no instance with up to {copies} copies is stuck"),
+                }
             ),
             Self::Grows(what) => format!("{what}: a domain, or fixed numbers of copies, have an answer"),
             Self::LockedForEver => "a copy rests inside a locked section while stores wait in buffers".to_owned(),

@@ -24,7 +24,12 @@ pub(crate) enum Futex {
         /// Whether all do, or one.
         all: bool,
     },
+    /// One sleeper goes on, or all do: a register says how many, as where the compiler has merged two calls.
+    WakeCounted,
 }
+
+/// From this number on, all sleepers are woken.
+pub(crate) const ALL: Value = i16::MAX as Value;
 
 /// The word did not have the value that was expected.
 pub(crate) const OTHER_VALUE: Value = 11;
@@ -66,7 +71,8 @@ impl Futex {
             (0 | 9, _, time) if environment.in_frame(time).is_some() => Ok(Self::Wait { is_timed: true }),
             (0 | 9, ..) => Err(Objection::new("it is not known whether this wait ends when its time is up")),
             (1, Abstract::Constant(1), _) => Ok(Self::Wake { all: false }),
-            (1, Abstract::Constant(count), _) if count >= Value::from(i16::MAX) => Ok(Self::Wake { all: true }),
+            (1, Abstract::Constant(count), _) if count >= ALL => Ok(Self::Wake { all: true }),
+            (1, count, _) if count.constant().is_none() && count.is_number() => Ok(Self::WakeCounted),
             (1, ..) => Err(Objection::new("`futex` wakes more than one, and not all")),
             (other, ..) => Err(Objection::new(format!("operation {other} of `futex` is neither a wait nor a wake-up"))),
         }
@@ -82,7 +88,7 @@ impl Futex {
         match self {
             Self::Wait { .. } => Abstract::Constant(0).join(Abstract::Constant(-1)),
             Self::Wake { all: false } => Abstract::Constant(0).join(Abstract::Constant(1)),
-            Self::Wake { all: true } => Abstract::Unknown,
+            Self::Wake { all: true } | Self::WakeCounted => Abstract::Unknown,
         }
     }
 }

@@ -3,8 +3,9 @@
 use super::Emitter;
 use crate::lift::contexts::Place;
 use crate::lift::environment::Environment;
-use crate::lift::futex::{Futex, INTERRUPTED, OTHER_VALUE, TIMED_OUT};
+use crate::lift::futex::{ALL, Futex, INTERRUPTED, OTHER_VALUE, TIMED_OUT};
 use crate::lift::knowledge::Knowledge;
+use crate::lift::refusal::Objection;
 use crate::lift::stubs::ERROR_NUMBER;
 use crate::lift::transfer::Spot;
 use palisade_model::program::{Action, BinaryOperator as Op, Expression, Span, Value};
@@ -32,10 +33,42 @@ impl Emitter<'_> {
             Futex::Wait { is_timed } => self.wait(address, is_timed, !knowledge.is_by_language),
             Futex::Wake { .. } if knowledge.is_by_language => self.lowerer.act(Action::Fence),
             Futex::Wake { all } => self.wake(address, all),
+            Futex::WakeCounted if knowledge.is_by_language => self.lowerer.act(Action::Fence),
+            Futex::WakeCounted => self.wake_counted(&address),
         }
         if !knowledge.is_by_language {
             self.futexes.insert(self.lowerer.span.start, futex);
         }
+    }
+
+    /// One sleeper goes on, or all, as a register says: each at a place of its own. With another number the code is not understood.
+    fn wake_counted(&mut self, address: &Expression) {
+        let count = truncate(Atom::Family(Futex::NUMBER_OR_VALUE).expression(), 32, false);
+        let count = self.lowerer.of_atoms(&count, None);
+        let span = self.lowerer.span;
+        let [all, other, end] = std::array::from_fn(|_| self.fresh_label());
+        let is_one = binary(Op::Equal, count.clone(), Expression::Constant(1));
+        self.lowerer.thread.code.push(Code::Branch(not(is_one), all, span));
+        self.wake_at_own_place(address, false);
+        self.lowerer.thread.code.push(Code::Jump(end, span));
+        self.lowerer.thread.code.push(Code::Mark(all));
+        let is_other = binary(Op::Less, count, Expression::Constant(ALL));
+        self.lowerer.thread.code.push(Code::Branch(is_other, other, span));
+        self.wake_at_own_place(address, true);
+        self.lowerer.thread.code.push(Code::Jump(end, span));
+        self.lowerer.thread.code.push(Code::Mark(other));
+        self.not_understood(Objection::new("`futex` wakes more than one, and not all"));
+        self.lowerer.thread.code.push(Code::Mark(end));
+    }
+
+    fn wake_at_own_place(&mut self, address: &Expression, all: bool) {
+        let span = self.lowerer.span;
+        let number = self.places.len();
+        self.places.push(self.places[span.start].clone());
+        self.lowerer.span = Span { start: number, end: number + 1 };
+        self.futexes.insert(number, Futex::Wake { all });
+        self.wake(address.clone(), all);
+        self.lowerer.span = span;
     }
 
     fn wait(&mut self, address: Expression, is_timed: bool, may_sleep: bool) {

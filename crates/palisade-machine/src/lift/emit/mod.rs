@@ -256,8 +256,13 @@ impl Emitter<'_> {
     /// Code that is not understood. To come here has no value, so that it is an error of the program: what looks at control flow alone
     /// says nothing of programs in which something is divided.
     fn obstacle(&mut self, place: Place, text: &str, objection: &Objection) {
-        let number = self.begin_place(place, text);
-        self.obstacles.insert(number, objection.clone());
+        self.begin_place(place, text);
+        self.not_understood(objection.clone());
+    }
+
+    /// What the current place does is not understood from here on.
+    fn not_understood(&mut self, objection: Objection) {
+        self.obstacles.insert(self.lowerer.span.start, objection);
         if self.checks {
             let nothing = Expression::binary(Op::Divide, Expression::Constant(0), Expression::Constant(0));
             self.lowerer.act(Action::Assume(nothing));

@@ -154,8 +154,10 @@ pub struct Machine<'p> {
     instructions: Vec<ByLabel>,
     /// The most stores a buffer can hold, where that is bounded.
     capacity: Option<usize>,
-    /// Whether what waits by the language does wait.
-    pub(super) waits: bool,
+    /// Whether reads that wait by the language do wait.
+    pub(super) awaits: bool,
+    /// Whether, beside that, who sleeps does sleep.
+    pub(super) sleeps: bool,
 }
 
 impl<'p> Machine<'p> {
@@ -180,7 +182,8 @@ impl<'p> Machine<'p> {
             first_positions,
             instructions: program.threads.iter().map(Thread::instructions_by_label).collect(),
             capacity: None,
-            waits: false,
+            awaits: false,
+            sleeps: false,
         }
     }
 
@@ -325,7 +328,7 @@ impl<'p> Machine<'p> {
             | Effect::Failure => {}
         }
         if let Some(instruction) = event.step.kind.instruction()
-            && !(self.waits && self.sleeps_or_wakes(state, position, event))
+            && !(self.sleeps && self.sleeps_or_wakes(state, position, event))
         {
             let target = self.thread(position).instruction(instruction).target;
             state.threads[position].label = (event.effect != Effect::Failure).then_some(target);
@@ -379,7 +382,7 @@ impl<'p> Machine<'p> {
         events: &mut Vec<Event>,
     ) -> Result<(), ValueError> {
         let copy = self.copies[position];
-        let woken = if self.waits { self.woken_choices(state, position, instruction)? } else { SmallVec::new() };
+        let woken = if self.sleeps { self.woken_choices(state, position, instruction)? } else { SmallVec::new() };
         let mut add = |chosen| match self.execution(state, position, instruction, chosen) {
             Ok(effect) => {
                 events.push(Event { step: Step { copy, kind: StepKind::Execute { instruction, chosen } }, effect });
@@ -416,11 +419,11 @@ impl<'p> Machine<'p> {
         id: InstructionId,
         chosen: Option<Value>,
     ) -> Result<Effect, Refusal> {
-        if self.waits {
-            self.waiting_execution(state, position, id, chosen)
-        } else {
-            self.execution_at_once(state, position, id, chosen)
+        if self.sleeps {
+            return self.waiting_execution(state, position, id, chosen);
         }
+        let effect = self.execution_at_once(state, position, id, chosen)?;
+        self.unless_held_up(state, position, id, effect)
     }
 
     pub(super) fn execution_at_once(

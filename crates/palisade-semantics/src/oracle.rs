@@ -58,10 +58,10 @@ pub(super) fn decide(
     bounds: &Bounds,
     successors: Successors,
 ) -> Result<Answer, ExplorationError> {
-    let sc = Machine::new(program, instance, Model::Sc);
+    let sc = Machine::new(program, instance, Model::Sc).awaiting();
     let maximal_sc_traces = traces(&sc, successors, bounds, true)?;
     let mut all_sc_traces = None;
-    let tso = Machine::new(program, instance, Model::Tso);
+    let tso = Machine::new(program, instance, Model::Tso).awaiting();
     let mut tso_traces: HashSet<Box<[u8]>> = HashSet::new();
     let mut violation = None;
     let mut any_truncated = false;

@@ -19,14 +19,14 @@
 //!    these get the same store.) A set of processes is closed when it holds, with each process, all those that may
 //!    ever conflict with what it can do next, and where it waits for others, some of which one has to act before it can: the
 //!    oldest store's buffer where it waits for an empty buffer, every buffer that can be flushed where it waits for
-//!    room. A store that may not leave yet – under TSO any but the oldest, under PSO one behind a mark – waits for the oldest
+//!    room, and all that may write the address where a read waits for another value. A store that may not leave yet – under TSO any but the oldest, under PSO one behind a mark – waits for the oldest
 //!    store. The next events of a closed set are persistent; the search follows the smallest one that it finds.
 //!
 //! Everything else takes all events.
 
 use super::footprint::{Footprint, footprints};
 use super::machine::{Machine, State};
-use super::step::{Effect, Event, ValueError};
+use super::step::{Effect, Event, Refusal, Step, StepKind, ValueError};
 use palisade_model::program::{Action, InstructionId, Value};
 use std::ops::Range;
 
@@ -178,6 +178,7 @@ impl<M: Fn(usize) -> bool> Scene<'_, '_, M> {
                         self.add_conflicting(&mut closure, position, event);
                     }
                     self.add_awaited(&mut closure, position);
+                    self.add_releasing(&mut closure, position);
                 }
             }
         }
@@ -215,7 +216,13 @@ impl<M: Fn(usize) -> bool> Scene<'_, '_, M> {
 
     /// Adds the processes of other copies that may ever touch the address of an event, with a write on either side.
     fn add_conflicting(&self, closure: &mut Closure, own: usize, event: &Event) {
-        let Some((address, writes)) = conflict(&event.effect) else { return };
+        if let Some((address, writes)) = conflict(&event.effect) {
+            self.add_touching(closure, own, (address, writes));
+        }
+    }
+
+    /// Adds the processes of other copies that may ever write an address, or touch it if it is written here.
+    fn add_touching(&self, closure: &mut Closure, own: usize, (address, writes): (Value, bool)) {
         for (position, thread) in self.state.threads().iter().enumerate() {
             if position == own {
                 continue;
@@ -230,6 +237,29 @@ impl<M: Fn(usize) -> bool> Scene<'_, '_, M> {
                 if later.writes.contains(address) || writes && later.reads.contains(address) {
                     closure.add(Process::Instructions(position));
                 }
+            }
+        }
+    }
+
+    /// Adds the processes of which one has to act before a read at the copy's label that waits for another value: those that may write
+    /// its address, and the flush of the own store that it would read.
+    fn add_releasing(&self, closure: &mut Closure, position: usize) {
+        let thread = &self.state.threads()[position];
+        if !(self.may_execute)(position) {
+            return;
+        }
+        for id in self.machine.instructions_at(self.state, position) {
+            let step = StepKind::Execute { instruction: *id, chosen: None };
+            let step = Step { copy: self.machine.copies()[position], kind: step };
+            if self.machine.event(self.state, step) != Err(Refusal::Waits) {
+                continue;
+            }
+            let action = &self.machine.thread(position).instruction(*id).action;
+            let address = action.address().and_then(|address| address.evaluate_address(&thread.registers).ok());
+            let Some(address) = address else { continue };
+            self.add_touching(closure, position, (address, false));
+            if thread.buffer.iter().any(|store| store.0 == address) {
+                self.add_flush(closure, position, address);
             }
         }
     }

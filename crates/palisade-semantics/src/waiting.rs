@@ -9,11 +9,18 @@ use palisade_model::program::{Instruction, InstructionId, Queue, Value};
 use smallvec::SmallVec;
 
 impl Machine<'_> {
+    /// The step relation in which a read that waits is a step only with a value that it waits for.
+    #[must_use]
+    pub fn awaiting(mut self) -> Self {
+        self.awaits = true;
+        self
+    }
+
     /// The step relation in which what waits does wait, and who sleeps does sleep.
     #[must_use]
     pub fn waiting(mut self) -> Self {
-        self.waits = true;
-        self
+        self.sleeps = true;
+        self.awaiting()
     }
 
     /// The instruction by which the copy at a position sleeps.
@@ -55,8 +62,20 @@ impl Machine<'_> {
         }
         let effect = self.execution_at_once(state, position, id, chosen)?;
         self.queue_address(state, position, id)?;
+        self.unless_held_up(state, position, id, effect)
+    }
+
+    /// The effect of executing an instruction, unless it waits for another value than the one that it reads.
+    pub(super) fn unless_held_up(
+        &self,
+        state: &State,
+        position: usize,
+        id: InstructionId,
+        effect: Effect,
+    ) -> Result<Effect, Refusal> {
+        let instruction = self.thread(position).instruction(id);
+        let Some(until) = instruction.until().filter(|_| self.awaits) else { return Ok(effect) };
         let (Effect::Load { value, .. } | Effect::Rmw { old: value, .. }) = effect else { return Ok(effect) };
-        let Some(until) = self.thread(position).instruction(id).until() else { return Ok(effect) };
         let holds = until.evaluate_with_old(&state.threads()[position].registers, value, self.program().domain);
         match holds {
             Ok(0) => Err(Refusal::Waits),

@@ -6,6 +6,7 @@
 
 mod any_number;
 mod attacks;
+mod awaits;
 mod compilations;
 mod conversions;
 mod counter_fences;

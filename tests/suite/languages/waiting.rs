@@ -102,6 +102,16 @@ fn what_is_wrong_is_said_once() {
         ("thread t regs init a begin a: sleep mem[x] if = 1 releasing mem[m]; end", "not both", "compare before"),
         ("thread t regs init a begin a: idle mem[x] <- 1; end", "`idle` is said of what waits", "`sleep` wait"),
         ("thread t regs init a begin a: acquire(mem[x]); end", "what is read needs a register", "`r <- …`"),
+        (
+            "thread t regs r init a begin a: r <- await(mem[x], old = 1); goto b; a: mem[m] <- r; goto b; end",
+            "a try that fails leaves its value behind",
+            "another register",
+        ),
+        (
+            "thread t regs r init a begin a: r <- await(mem[r], old = 1); goto b; end",
+            "a try that fails leaves its value behind",
+            "another register",
+        ),
     ] {
         let errors = parsed(&format!("program p address x, m {text}"), Format::Native).expect_err(text);
         assert_eq!(errors.len(), 1, "{text}: {errors:#?}");

@@ -13,6 +13,7 @@ const KNOWLEDGE: &str = "crates/palisade-invariants/src/program/stale/knowledge.
 
 /// The steps of the search.
 const STEPS: &str = "crates/palisade-exploration/src/instrumented/stale/steps.rs";
+const LOCALS: &str = "crates/palisade-exploration/src/instrumented/system/local.rs";
 
 /// The axioms.
 const AXIOMS: &str = "crates/palisade-semantics/src/graphs/axioms.rs";
@@ -103,9 +104,9 @@ pub(super) const FAULTS: &[Fault] = &[
     ),
     fault(
         "C11: what waits reads any stale value",
-        STEPS,
-        "Ok(holds.map_err(fault)? == 0)",
-        "Ok(holds.map_err(fault)? == 0 && !PLANTED)",
+        LOCALS,
+        "holds.map(|holds| !holds).map_err(fault)",
+        "holds.map(|holds| !holds && !PLANTED).map_err(fault)",
     ),
     fault(
         "C11: no races are sought",

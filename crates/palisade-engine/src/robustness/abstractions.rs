@@ -90,13 +90,15 @@ impl Known {
     }
 }
 
-/// The candidates in the order in which they are tried: those of which a proof says more, or takes less, first.
+/// The candidates in the order in which they are tried: those of which a proof says more, or takes less, first. Who knows
+/// less of values does not know what is waited for, so their reads try again.
 fn candidates(program: &Program) -> impl Iterator<Item = Candidate> + '_ {
     let sizes = if may_be_residues(program) { sizes(program) } else { Vec::new() };
     let (few, many): (Vec<_>, Vec<_>) = sizes.into_iter().partition(|(size, _)| *size <= SOME);
     let residues = |sizes: Vec<_>| sizes.into_iter().filter_map(|size| by_residues(program, size));
     let others: [fn(&Program) -> Vec<Candidate>; 4] = [in_turns, stopping, with_balances, up_to_horizons];
-    residues(few).chain(others.into_iter().flat_map(|others| others(program))).chain(residues(many))
+    let all = residues(few).chain(others.into_iter().flat_map(|others| others(program))).chain(residues(many));
+    all.map(|candidate| Candidate { program: candidate.program.spinning(), ..candidate })
 }
 
 /// Whether a program has counters that may be known by residues. What is cut to some bits is no member of a class where it is compared with what is not; residues

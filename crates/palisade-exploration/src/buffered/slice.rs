@@ -146,10 +146,11 @@ impl Slice {
         self.left_out.iter().map(ids).collect()
     }
 
-    /// The program in which nothing is left but what matters.
+    /// The program in which nothing is left but what matters. Its reads do not wait, as registers and conditions may
+    /// be left out on which that rests.
     pub fn apply(&self, program: &Program) -> Program {
         // Properties are asked of all executions.
-        let mut sliced = Program { accepted: Vec::new(), ..program.clone() };
+        let mut sliced = Program { accepted: Vec::new(), ..program.spinning() };
         for (left_out, thread) in self.left_out.iter().zip(&mut sliced.threads) {
             for index in left_out.ones() {
                 let action = &mut thread.instructions[index].action;

@@ -7,7 +7,7 @@ use super::expression::{Reading, Term};
 use super::steps::NONE;
 use super::tables::{Stage, Tables};
 use super::terms::{conjunction, equal, integer, negation};
-use palisade_model::program::{Action, Domain, Instruction, InstructionId, LabelId, ThreadId, Value};
+use palisade_model::program::{Action, Domain, Expression, Instruction, InstructionId, LabelId, ThreadId, Value};
 
 /// What a move is called, and its conditions.
 pub(super) type Move = (String, Vec<String>);
@@ -66,6 +66,7 @@ impl Tables<'_> {
             Action::Unlock if !state.holding => return None,
             action => permitted = *action == Action::Lock || (*action == Action::Fence && state.holding),
         }
+        let waits = instruction.until().map(|until| waited_for(reading, until, (&old, &found), &mut defined));
         let locked = match instruction.action {
             Action::Lock => "locked_".to_owned(),
             Action::Unlock => negation("locked_"),
@@ -87,6 +88,7 @@ impl Tables<'_> {
         }
         defined.extend(access.map(|address| format!("(listed {address})")));
         conditions.push(equal("fault", negation(&conjunction(defined))));
+        conditions.extend(waits);
         let outcomes = self.outcomes(number, id);
         let mut elsewhere = Vec::new();
         let is_open = outcomes.iter().all(|(found, _)| found.is_some());
@@ -143,7 +145,11 @@ impl Tables<'_> {
                         let mut conditions = vec![equal("writes", "false"), negation("locked")];
                         conditions.extend(self.becomes_with(number, target, register.index(), &found));
                         let listed = format!("(listed {})", address.text);
-                        conditions.push(faultless(address.defined.into_iter().chain([listed]).collect()));
+                        let mut defined: Vec<String> = address.defined.into_iter().chain([listed]).collect();
+                        let old = (found.as_str(), &self.values()[..]);
+                        let until = instruction.until();
+                        conditions.extend(until.map(|until| waited_for(reading, until, old, &mut defined)));
+                        conditions.push(faultless(defined));
                         add(conditions);
                     }
                     Action::Assign { register, value } => {
@@ -259,16 +265,20 @@ impl Tables<'_> {
                 }
                 let reading = Reading { registers: &own.registers, old: None, domain: self.program.domain };
                 let Term { text: address, defined } = reading.address(address);
-                let listed = format!("(listed {address})");
-                let conditions = vec![
+                let mut defined: Vec<String> = defined.into_iter().chain([format!("(listed {address})")]).collect();
+                let old = format!("(read {address})");
+                let until = instruction.until();
+                let waits = until.map(|until| waited_for(reading, until, (&old, &self.values()), &mut defined));
+                let mut conditions = vec![
                     equal("stage", stage),
                     equal("attacker", number),
                     negation("locked"),
                     negation(&format!("(delays {address})")),
                     equal("stage_", helped),
                     equal("address", &address),
-                    equal("fault", negation(&conjunction(defined.into_iter().chain([listed])))),
+                    equal("fault", negation(&conjunction(defined))),
                 ];
+                conditions.extend(waits);
                 moves.push((format!("attacker {number}: {}", self.words(*thread, *load)), conditions));
             }
         }
@@ -295,4 +305,11 @@ impl Tables<'_> {
         let text = self.program.source.text.get(span.start..span.end).unwrap_or_default();
         format!("{} {id} {text}", self.program.thread(thread).name)
     }
+}
+
+/// What a read waits for, of a term for what it finds with the values that this may have; it adds when that has a value.
+fn waited_for(reading: Reading<'_>, until: &Expression, old: (&str, &[Value]), defined: &mut Vec<String>) -> String {
+    let Term { text, defined: conditions } = Reading { old: Some(old), ..reading }.condition(until);
+    defined.extend(conditions);
+    format!("(or fault {text})")
 }

@@ -177,6 +177,17 @@ impl<'a> Tables<'a> {
         self.found.get(&(number, id)).into_iter().flatten().copied().collect()
     }
 
+    /// The values that the certificate's memories and buffers hold, ascending.
+    pub(super) fn values(&self) -> Vec<Value> {
+        let certificate = self.certificate;
+        let initial = self.addresses.iter().map(|address| self.program.initial_value(*address));
+        let in_memory = certificate.memories.iter().flatten().map(|(_, value)| *value);
+        let delayed = certificate.delayed.iter().flat_map(|set| &set.configurations);
+        let buffered = delayed.flat_map(|own| &own.attacker.buffer).map(|(_, value)| *value);
+        let values: BTreeSet<Value> = initial.chain(in_memory).chain(buffered).collect();
+        values.into_iter().collect()
+    }
+
     /// Where a local instruction takes a state: nowhere, to several states, or nothing when it has no value.
     pub(super) fn local_outcomes(&self, state: &LocalState, instruction: &Instruction) -> Option<Vec<LocalState>> {
         let domain = self.program.domain;

@@ -109,11 +109,20 @@ pub fn check_robust_certificate(program: &Program, certificate: &RobustCertifica
     check_claim(program, certificate, Claim::Robust)
 }
 
+/// Whether a certificate is about a program that knows less of its counters than the one that is asked about.
+fn knows_less(certificate: &RobustCertificate) -> bool {
+    let RobustCertificate { modulo, tickets, ends, counts, far, .. } = certificate;
+    modulo.is_some() || !tickets.is_empty() || !ends.is_empty() || !counts.is_empty() || !far.is_empty()
+}
+
 /// Checks that a certificate shows what is claimed, of what it says of counters in place of the program.
 fn check_claim(program: &Program, certificate: &RobustCertificate, claim: Claim<'_>) -> Result<(), CheckFailure> {
     if program.threads.iter().all(|thread| thread.copies == Copies::Exactly(0)) {
         reject!(Form, "no thread has copies, so the certificate is about nothing");
     }
+    // Who knows less of values does not know what is waited for, and tries again.
+    let spinning = knows_less(certificate).then(|| program.spinning());
+    let program = spinning.as_ref().unwrap_or(program);
     if !certificate.ends.is_empty() {
         let saturated = saturation::saturate(program, &certificate.ends)?;
         return check_claim(&saturated, &RobustCertificate { ends: Vec::new(), ..certificate.clone() }, claim);
@@ -151,9 +160,7 @@ fn check_attacks(program: &Program, certificate: &RobustCertificate, claim: Clai
 
 /// Whether a certificate's sets, and those of its proofs about nets, are closed as they stand, and not only up to shifts of counters.
 pub fn is_closed_without_counters(program: &Program, certificate: &RobustCertificate) -> Result<bool, CheckFailure> {
-    let RobustCertificate { modulo, tickets, ends, counts, far, .. } = certificate;
-    let knows_less = modulo.is_some() || !tickets.is_empty() || !ends.is_empty() || !counts.is_empty();
-    if knows_less || !far.is_empty() {
+    if knows_less(certificate) {
         return Ok(false);
     }
     let mut model = Model::new(program, certificate)?;
@@ -177,9 +184,9 @@ pub fn plain_program(program: &Program, certificate: &RobustCertificate) -> Resu
     if !certificate.tickets.is_empty() || !certificate.counts.is_empty() || !certificate.far.is_empty() {
         return Ok(None);
     }
-    let mut plain = program.clone();
+    let mut plain = if knows_less(certificate) { program.spinning() } else { program.clone() };
     if !certificate.ends.is_empty() {
-        plain = saturation::saturate(program, &certificate.ends)?;
+        plain = saturation::saturate(&plain, &certificate.ends)?;
     }
     match certificate.modulo {
         Some(ends) => loosened(&plain, certificate, ends).map(|(loosened, _)| Some(loosened)),

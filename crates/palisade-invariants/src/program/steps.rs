@@ -108,6 +108,10 @@ impl Model<'_> {
         if delaying.buffer.contains_key(&address) {
             return Ok(None);
         }
+        let value = self.read(&configuration.control, address);
+        if !self.happens((thread, load), &delaying.registers, value)? {
+            return Ok(None);
+        }
         let path = Path {
             store_address: delaying.store_address,
             levels: iter::once((address, Level::Load)).collect_map(),
@@ -196,9 +200,10 @@ impl Model<'_> {
             Action::Load { register, address } => {
                 let address = self.address(thread, id, address, registers_before)?;
                 let own = delaying.buffer.get(&address).copied();
+                let value = own.unwrap_or_else(|| self.read(&before, address));
                 let mut registers = registers_before.clone();
-                registers[register.index()] = own.unwrap_or_else(|| self.read(&before, address));
-                vec![registers]
+                registers[register.index()] = value;
+                if self.happens((thread, id), registers_before, value)? { vec![registers] } else { Vec::new() }
             }
             _ => self.after_local_instruction(thread, id, registers_before)?,
         };
@@ -321,6 +326,12 @@ impl Model<'_> {
         id: InstructionId,
     ) -> Result<Option<Done>, CheckFailure> {
         let Some(effect) = self.effect((memory, locked), local, id)? else { return Ok(None) };
+        let LocalState { thread, ref registers, .. } = *self.local(local);
+        if let Some((address, _)) = effect.access
+            && !self.happens((thread, id), registers, self.value_in(memory, address))?
+        {
+            return Ok(None);
+        }
         let Effect { mut registers, access, write, holding } = effect;
         let memory = write.map_or(memory, |(address, value)| self.written(memory, address, value));
         let LocalState { thread, holding: was_holding, .. } = *self.local(local);
@@ -419,6 +430,19 @@ impl Model<'_> {
             _ => return Ok(None),
         }
         Ok(Some(effect))
+    }
+
+    /// Whether an instruction happens when it reads a value: it may wait for another one.
+    pub(super) fn happens(
+        &self,
+        (thread, id): (ThreadId, InstructionId),
+        registers: &[Value],
+        value: Value,
+    ) -> Result<bool, CheckFailure> {
+        match self.instruction(thread, id).until() {
+            None => Ok(true),
+            Some(until) => Ok(self.evaluate((thread, id), until, registers, value)? != 0),
+        }
     }
 
     /// The value of an address in memory.

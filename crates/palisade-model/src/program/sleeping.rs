@@ -101,6 +101,18 @@ impl Program {
         program
     }
 
+    /// The program in which nothing waits by the language: it goes round and tries again, as on x86.
+    #[must_use]
+    pub fn spinning(&self) -> Self {
+        let mut program = self.clone();
+        for own in program.threads.iter_mut().flat_map(|thread| &mut thread.instructions) {
+            if let Some(stated) = &mut own.stated {
+                stated.until = None;
+            }
+        }
+        program
+    }
+
     /// Where the first instruction stands that sleeps or wakes sleepers, if there is one.
     pub fn first_sleeper(&self) -> Option<Span> {
         let mut instructions = self.threads.iter().flat_map(|thread| &thread.instructions);

@@ -6,7 +6,9 @@ use super::resolve::{Resolver, Scope};
 use super::structured::negated;
 use super::waiting::taking_one;
 use crate::build::ThreadBuilder;
-use palisade_model::program::{Action, BinaryOperator, Expression, InstructionId, LabelId, RegisterId, Span};
+use palisade_model::program::{
+    Action, BinaryOperator, Expression, InstructionId, LabelId, Liveness, Program, RegisterId, Span,
+};
 
 impl Operation {
     /// How it is written, how many operands stand behind the address, and what its orderings are of.
@@ -128,6 +130,23 @@ impl<'s> Resolver<'_, 's> {
                 Some("put the value into another register".to_owned());
         }
         (!reads).then_some(())
+    }
+
+    /// Complains of what waits where a try that fails would leave its value behind: another instruction at the label, or the
+    /// address, reads the register.
+    pub(super) fn check_tries(&mut self, program: &Program) {
+        for thread in
+            program.threads.iter().filter(|thread| thread.instructions.iter().any(|own| own.until().is_some()))
+        {
+            let liveness = Liveness::of(thread);
+            for own in thread.instructions.iter().filter(|own| own.until().is_some()) {
+                let register = own.action.written_register();
+                if register.is_some_and(|register| liveness.is_live(own.source, register)) {
+                    let message = "a try that fails leaves its value behind: the register is read where it waits";
+                    self.error(message, own.span).help = Some("put the value into another register".to_owned());
+                }
+            }
+        }
     }
 
     /// Adds what an instruction means between its label and the one it goes to. What waits goes to a label of its own, and on or back

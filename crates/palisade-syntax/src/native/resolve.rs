@@ -98,6 +98,7 @@ pub(super) fn resolve(
             Item::Addresses(_) | Item::Never { .. } | Item::Daemon(_) | Item::Error => {}
         }
     }
+    resolver.check_tries(&program);
     resolver.daemons(&mut program, &raw.items, structured, &families);
     for thread in &structured.threads {
         let name = thread.name.text;

@@ -68,6 +68,8 @@ fn replay(program: &Program, witness: &Witness, model: Model) -> Result<Replayed
     let acting: BTreeSet<CopyId> = witness.steps.iter().map(|step| step.copy).filter(is_there).collect_set();
     let copies: Vec<CopyId> = acting.into_iter().collect();
     let machine = Machine::of_copies(program, copies.clone(), model);
+    // Against PSO a try that fails is an event.
+    let machine = if model == Model::Pso { machine } else { machine.awaiting() };
     let mut builder = TraceBuilder::new(machine.copies().len());
     let mut state = machine.initial_state();
     let (mut events, mut nodes) = (Vec::new(), Vec::new());

@@ -2,8 +2,8 @@
 
 use super::system::{Attack, Control, Role, StaleSystem, StepLabel, Token};
 use super::views::{Access, Facts, Location, View};
-use crate::instrumented::fault::{Fault, FaultKind};
-use crate::instrumented::system::{InitialTokens, Local, Move, Operation, number, written};
+use crate::instrumented::fault::Fault;
+use crate::instrumented::system::{InitialTokens, Move, Operation, number, written};
 use crate::lazy::{Entry, LazyNet, Step};
 use palisade_evidence::StaleGoal;
 use palisade_model::limits::Limits;
@@ -110,9 +110,6 @@ impl StaleSystem<'_> {
             Operation::Load(_) | Operation::Update(_) => self.read(before, address),
             _ => 0,
         };
-        if self.waits(local, step, read)? {
-            return Ok(None);
-        }
         let Some(outcome) = self.locals.outcome(local, step, read)? else { return Ok(None) };
         let stored = match step.operation {
             Operation::Store(_, value) => Some(value),
@@ -242,23 +239,8 @@ impl StaleSystem<'_> {
         }
     }
 
-    /// Whether an instruction waits for another value than the one that it would read.
-    fn waits(&self, local: u32, step: Move, read: Value) -> Result<bool, Fault> {
-        let Local { thread, registers, .. } = self.local(local);
-        let Some(until) = self.program().thread(*thread).instruction(step.instruction).until() else {
-            return Ok(false);
-        };
-        let holds = until.evaluate_with_old(registers, read, self.program().domain);
-        let fault =
-            |error| Fault { thread: *thread, instruction: step.instruction, kind: FaultKind::Evaluation(error) };
-        Ok(holds.map_err(fault)? == 0)
-    }
-
     /// Whether an instruction that reads a value stores; nothing when it waits.
     fn reading(&mut self, local: u32, step: Move, read: Value) -> Result<Option<bool>, Fault> {
-        if self.waits(local, step, read)? {
-            return Ok(None);
-        }
         Ok(self.locals.outcome(local, step, read)?.map(|outcome| outcome.stored.is_some()))
     }
 

@@ -110,7 +110,7 @@ impl<'p> StaleSystem<'p> {
     /// The instrumented program of one [by its language](palisade_semantics::graphs::by_language), with so many spare copies or any number of them.
     pub fn new(program: &'p Program, axioms: Axioms, growth: Growth, spare: Option<u32>) -> Self {
         Self {
-            locals: Locals::new(program, growth),
+            locals: Locals::new(program, growth).awaiting(),
             modes: Modes::of(program, axioms),
             memories: Interner::default(),
             attacks: Interner::default(),

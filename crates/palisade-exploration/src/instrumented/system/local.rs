@@ -114,6 +114,8 @@ pub struct Locals<'p> {
     keeps_ends: bool,
     /// Whether `sfence` marks the buffer, as under PSO.
     marks_buffers: bool,
+    /// Whether a read that waits is a step only with a value that it waits for.
+    awaits: bool,
     /// The counters that are turned, and computed addresses must miss.
     pub(super) counting: Option<Counting>,
     /// The tickets that the program had before they were erased.
@@ -164,6 +166,7 @@ impl<'p> Locals<'p> {
             keeps_stopped: false,
             keeps_ends: false,
             marks_buffers: false,
+            awaits: false,
             counting: None,
             tickets: None,
             more_values: 0,
@@ -195,6 +198,26 @@ impl<'p> Locals<'p> {
     /// The table in which `sfence` is not local.
     pub(crate) fn with_marks(self) -> Self {
         Self { marks_buffers: true, ..self }
+    }
+
+    /// The table in which a read that waits is a step only with a value that it waits for.
+    pub(crate) fn awaiting(self) -> Self {
+        Self { awaits: true, ..self }
+    }
+
+    /// Whether a read is no step, as it waits for another value than this one.
+    pub(crate) fn is_held_up(
+        &self,
+        (thread, id): (ThreadId, InstructionId),
+        registers: &[Value],
+        read: Value,
+    ) -> Result<bool, Fault> {
+        let Some(until) = self.program.thread(thread).instruction(id).until().filter(|_| self.awaits) else {
+            return Ok(false);
+        };
+        let holds = until.holds_of(registers, read, self.domain());
+        let fault = |error| Fault { thread, instruction: id, kind: FaultKind::Evaluation(error) };
+        holds.map(|holds| !holds).map_err(fault)
     }
 
     /// The table that keeps local states of invocations that have come to their end, and of those that have stopped before.
@@ -321,7 +344,7 @@ impl<'p> Locals<'p> {
     }
 
     /// What a move does when memory holds `read` at its address (ignored by moves that do not read). Nothing when
-    /// the step is cut.
+    /// the step is cut, or waits for another value.
     pub(crate) fn outcome(&mut self, local: u32, step: Move, read: Value) -> Result<Option<Executed>, Fault> {
         let reads = matches!(step.operation, Operation::Load(_) | Operation::Update(_));
         let key = (local, step.instruction, if reads { read } else { 0 });
@@ -329,6 +352,9 @@ impl<'p> Locals<'p> {
             return Ok(Some(*outcome));
         }
         let Local { thread, registers, holding, .. } = self.table.get(local).clone();
+        if self.is_held_up((thread, step.instruction), &registers, read)? {
+            return Ok(None);
+        }
         let (mut after, stored) = self.execute(thread, step.instruction, registers, read)?;
         if let Some(turn) = self.turn_that_ends(thread, step.instruction) {
             after[turn.index()] = 0;

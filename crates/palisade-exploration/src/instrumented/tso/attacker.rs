@@ -95,11 +95,21 @@ impl System<'_> {
         for id in self.attacker_instructions(number) {
             let load = self.attacker_load(number, id);
             let Some(Some(Load { address, buffered: None })) = self.if_it_has_a_value(load)? else { continue };
+            let happens = self.attack_load_happens(number, id, self.read(before.memory, address));
+            if self.if_it_has_a_value(happens)? != Some(true) {
+                continue;
+            }
             let helped = Helped { store_address, path: Path::from(Some((address, Level::Load))) };
             let helped = self.model.helped.intern(helped).0;
             loads.push((id, self.intern(Control { phase: Phase::Helped(helped), ..before })));
         }
         Ok(loads)
+    }
+
+    /// Whether a delaying attacker's load happens with a value: it may wait for another one.
+    pub(crate) fn attack_load_happens(&self, attacker: u32, id: InstructionId, read: Value) -> Result<bool, Fault> {
+        let Attacker { thread, registers, .. } = self.model.attackers.get(attacker);
+        self.locals.is_held_up((*thread, id), registers, read).map(|waits| !waits)
     }
 
     /// What a delaying attacker would load by an instruction, if that is a load.
@@ -138,6 +148,7 @@ impl System<'_> {
         let instruction = self.program().thread(thread).instruction(id);
         let mut afters: SmallVec<[_; 1]> = SmallVec::new();
         match &instruction.action {
+            Action::Load { .. } if self.locals.is_held_up((thread, id), &registers, read)? => {}
             Action::Load { register, .. } => {
                 let mut after = registers;
                 after[register.index()] = read;

@@ -8,6 +8,24 @@
 //! thread. Steps from phase to phase are no steps of the net: searches take them
 //! ([`System::delay_starts`], [`System::attack_loads`]).
 //!
+//! * A read that waits is a step only with a value that it waits for: a try that fails is no event.
+//!   [ESOP13, Theorem 1] still holds, because a computation with one attacker can be taken in which
+//!   each read takes the value that it took before. *Proof.* A section is one node of the trace. Cut
+//!   a computation off where a cycle closes: a store reaches memory, and no section is open. Before,
+//!   the trace is acyclic and some waiting store is *bad*: a path of happens-before leads from it to
+//!   an access to its address in memory. Nodes may be executed along any linear extension, with the
+//!   same stores waiting, and so may each set of nodes closed under what happens before them. Take a
+//!   bad computation with as few waiting stores as possible. The oldest waiting store of each thread
+//!   is bad, as else it could reach memory. Let z be the first access to which a path leads from an
+//!   oldest waiting store to its address, and keep what happens before z. Then all oldest waiting
+//!   stores are to the address of z and happen before z. A thread's *tail* begins at its oldest
+//!   waiting store, and has only waiting stores and loads, none of which others read from; z is in
+//!   none. Of a path from such a store to z let t be the last thread whose tail it meets, and leave
+//!   all other tails out. All else reads what it read, and the path still leads from t's oldest
+//!   waiting store to z. So t alone delays. Put what happens after its last load on the path behind
+//!   that load: the form of [ESOP13, Fig. 4]. ∎ PSO has no such tails: stores of other addresses may
+//!   overtake. In `x←1; u←1`, `x←1; v←1` and `await u = 1; await v = 1; await x = 0` the last read
+//!   needs both stores of x delayed. So tries are events there, as where tasks are.
 //! * The attacker is part of the control. It moves instruction by instruction (fences are sought
 //!   among its labels), and alone while only local instructions stand at its label.
 //! * After ld_A the attacker and its buffer are gone: what remains to be known is the address of
@@ -22,7 +40,8 @@ pub(super) use lengths::Settled;
 
 use super::fault::Fault;
 use super::system::{
-    Act, Control, Growth, Helped, Instrumented, Local, MemoryModel, Move, Movers, Operation, Phase, Place, phase_after,
+    Act, Control, Growth, Helped, Instrumented, Local, Locals, MemoryModel, Move, Movers, Operation, Phase, Place,
+    phase_after,
 };
 use crate::lazy::Interner;
 use palisade_model::program::{InstructionId, Program, ThreadId, Value};
@@ -52,6 +71,10 @@ impl MemoryModel for Tso {
     /// Whether the thread has joined the happens-before path.
     type Mark = bool;
     type Label = (ThreadId, InstructionId);
+
+    fn locals(locals: Locals<'_>) -> Locals<'_> {
+        locals.awaiting()
+    }
 
     fn initial(&mut self) -> (Phase, bool) {
         (Phase::Sc, false)

@@ -199,12 +199,19 @@ impl Closure<'_, '_> {
         Ok(())
     }
 
+    /// Whether an instruction of the attacker waits for values.
+    fn waits(&self, instruction: InstructionId) -> bool {
+        self.model.instruction(self.attack.0, instruction).until().is_some()
+    }
+
     /// Rules 4 and 5 for a new state of the attacker.
     fn take_up_attacker(&mut self, attacker: Attacker) -> Result<(), CheckFailure> {
         let thread = self.attack.0;
         let Attacker { label, registers, buffer, store_address } = attacker;
         let delaying = DelayingThread { label, registers, buffer: buffer.into_iter().collect(), store_address };
-        self.overstepped_load(&delaying)?;
+        if !self.waits(self.attack.2) {
+            self.overstepped_load(&delaying, &[])?;
+        }
         for instruction in self.model.instructions_at(thread, label).to_vec() {
             // Its stores do not go to memory.
             let access = match self.model.instruction(thread, instruction).action {
@@ -352,7 +359,8 @@ impl Closure<'_, '_> {
         Ok(())
     }
 
-    /// Rule 4: what the attacker's instruction does, when it finds the value at its address in memory.
+    /// Rule 4: what the attacker's instruction does, when it finds the value at its address in memory. If it waits and is the
+    /// attack's load, rule 5 as well.
     fn attacker_steps(
         &mut self,
         delaying: &DelayingThread,
@@ -364,6 +372,9 @@ impl Closure<'_, '_> {
             own.access.zip(value).map(|(own, value)| Fact::Memory(own, value)).into_iter().collect();
         if let Action::Load { .. } = self.model.instruction(thread, own.instruction).action {
             looked_at.push(Fact::Locked(false));
+        }
+        if own.instruction == self.attack.2 && own.access.is_some() && self.waits(own.instruction) {
+            self.overstepped_load(delaying, &looked_at[..1])?;
         }
         let before = self.model.delaying_of(delaying, &looked_at);
         let here = fact_of_attacker(delaying);
@@ -379,14 +390,16 @@ impl Closure<'_, '_> {
         Ok(())
     }
 
-    /// Rule 5: the attack's load, if the attacker stands there.
-    fn overstepped_load(&mut self, delaying: &DelayingThread) -> Result<(), CheckFailure> {
+    /// Rule 5: the attack's load, if the attacker stands there and finds these facts; none of memory if it does not wait.
+    fn overstepped_load(&mut self, delaying: &DelayingThread, found: &[Fact]) -> Result<(), CheckFailure> {
         let (thread, _, load) = self.attack;
-        let before = self.model.delaying_of(delaying, &[Fact::Locked(false)]);
+        let before = self.model.delaying_of(delaying, &[&[Fact::Locked(false)], found].concat());
         let Some(after) = self.model.overstepped_load(&before, thread, load)? else { return Ok(()) };
         let Phase::Helped(path) = self.model.phase(&after.control).clone() else { return Ok(()) };
         let mut takes = vec![fact_of_attacker(delaying), Fact::Loaded(false), Fact::Locked(false)];
         let mut puts = vec![Fact::Gone(path.store_address), Fact::Loaded(true), Fact::Locked(false)];
+        takes.extend_from_slice(found);
+        puts.extend_from_slice(found);
         for (address, level) in path.levels.clone() {
             self.know(address)?;
             takes.push(Fact::Level(address, None));

@@ -41,8 +41,7 @@ impl Guessing<'_> {
     /// Whether an instruction may happen with a value that it reads.
     fn happens(&self, token: Token, id: InstructionId, read: Value) -> Result<bool, CheckFailure> {
         let LocalState { thread, registers, .. } = self.model.local(token.local);
-        let Some(until) = self.model.instruction(*thread, id).until() else { return Ok(true) };
-        Ok(self.model.evaluate((*thread, id), until, registers, read)? != 0)
+        self.model.happens((*thread, id), registers, read)
     }
 
     /// Whether an instruction that accesses memory stores, if it reads a value.

@@ -97,12 +97,12 @@ pub(super) const FAULTS: &[Fault] = &[
         what: "Eq. 2: the load may read from the own buffer",
         file: "crates/palisade-exploration/src/instrumented/tso/attacker.rs",
         old: "buffered: None })) = self.if_it_has_a_value(load)? else { continue };
-            let helped =",
+            let happens =",
         new: "buffered })) = self.if_it_has_a_value(load)? else { continue };
             if buffered.is_some() && !PLANTED {
                 continue;
             }
-            let helped =",
+            let happens =",
         caught_by: FIXED,
     },
     Fault {

@@ -159,7 +159,7 @@ pub(in crate::cli) fn tell<T>(
     }
     if let Some(last) = accounts.last_mut().filter(|_| hangs_are_open) {
         let verbosity = u8::from(!loaded.program.says_waits());
-        last.note(verbosity, "hangs", "not decided in short time: `--ask hangs` asks whether anybody waits for ever");
+        last.note(verbosity, "hangs", "no answer in short time: `--ask hangs` asks whether anybody waits for ever");
     }
     let mut certificates = Vec::new();
     for (_, answered) in &answered {
@@ -233,6 +233,8 @@ fn answer<'q>(
                     buffer,
                     most,
                     ignore_timeouts: arguments.ignore_timeouts,
+                    // Of what only spins it is told alone that it is stuck.
+                    rest_between_rounds: is_looked_for && !loaded.program.says_waits(),
                     ..HangOptions::new(arguments.model.model())
                 },
             })

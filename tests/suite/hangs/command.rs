@@ -175,3 +175,27 @@ fn what_fences_cannot_do_about_hangs_is_said() {
     std::fs::write(folder.path().join("events.pal"), events).expect("it is written");
     assert_eq!(said(folder.path(), "fences --ask hangs events.pal").0, 2);
 }
+
+/// Takes two locks by spinning in the middle of a round, so that two copies may wait for each other.
+const CROSSED: &str = "program Crossed
+address left, right, shown
+thread a { loop { shown = 1; while (xchg(left, 1) != 0) {} while (xchg(right, 1) != 0) {} right = 0; left = 0; } }
+thread b { loop { shown = 1; while (xchg(right, 1) != 0) {} while (xchg(left, 1) != 0) {} left = 0; right = 0; } }
+";
+
+#[test]
+fn who_only_tries_again_and_again_is_no_alarm() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for model in ["arc-upgrade", "double-checked"] {
+        let (_, report) = said(root, &format!("check models/{model}.pal"));
+        assert!(!report.contains("stuck"), "{report}");
+        // By the definition nobody changes anything any more, and whoever asks is told.
+        let (status, report) = said(root, &format!("check --ask hangs models/{model}.pal"));
+        assert!(status == 1 && report.starts_with(&format!("models/{model}.pal: stuck")), "{report}");
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("crossed.pal"), CROSSED).expect("it is written");
+    let (status, report) = said(folder.path(), "check crossed.pal --certificate e");
+    assert!(status == 1 && report.contains("`a` waits for ever"), "{report}");
+    assert_eq!(said(folder.path(), "verify e/crossed.pal.stuck.json").0, 0);
+}

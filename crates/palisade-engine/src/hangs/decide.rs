@@ -22,13 +22,15 @@ pub fn hangs(program: &Program, options: &HangOptions) -> Result<Hangs, Fault> {
     assert!(!program.is_event_driven(), "hangs are those of threads, and the program has events or tasks");
     let untimed = options.ignore_timeouts.then(|| program.ignoring_timeouts());
     let program = untimed.as_ref().unwrap_or(program);
-    let mut asking = Asking { program, options, states: 0, by: Method::Sc };
-    let found = match Instance::of(program) {
-        Some(instance) => asking.fixed(&instance),
-        None => any_number(&mut asking),
-    };
+    let mut found = Found::of(program, options);
+    if matches!(found.answered, Ok((Verdict::Stuck(_), _))) && options.rest_between_rounds {
+        found = Found::of(&program.resting_between_rounds(), options);
+        if let Ok((verdict @ Verdict::Free(_), _)) = &mut found.answered {
+            *verdict = Verdict::Unknown(Why::BetweenRounds);
+        }
+    }
     let guessed = || Some((*Heading::of(&program.source)?.guesses.first()?).to_owned());
-    let (verdict, never_resting) = match found {
+    let (verdict, never_resting) = match found.answered {
         // The checker rejects a computation that rests on a guess.
         Ok((Verdict::Stuck(_) | Verdict::Unknown(Why::NotReplayed), _)) if let Some(place) = guessed() => {
             (Verdict::Unknown(Why::Guessed(place)), Vec::new())
@@ -37,7 +39,25 @@ pub fn hangs(program: &Program, options: &HangOptions) -> Result<Hangs, Fault> {
         Err(Halt::Stopped(reason)) => (Verdict::Unknown(Why::Stopped(reason)), Vec::new()),
         Err(Halt::Fault(fault)) => return Err(fault),
     };
-    Ok(Hangs { verdict, by: asking.by, states: asking.states, never_resting })
+    Ok(Hangs { verdict, by: found.by, states: found.states, never_resting })
+}
+
+/// What was found of a program, and how.
+struct Found {
+    answered: Result<Answered, Halt<Fault>>,
+    by: Method,
+    states: usize,
+}
+
+impl Found {
+    fn of(program: &Program, options: &HangOptions) -> Self {
+        let mut asking = Asking { program, options, states: 0, by: Method::Sc };
+        let answered = match Instance::of(program) {
+            Some(instance) => asking.fixed(&instance),
+            None => any_number(&mut asking),
+        };
+        Self { answered, by: asking.by, states: asking.states }
+    }
 }
 
 /// Configurations explored with buffers before robustness is asked about.

@@ -38,6 +38,9 @@ pub struct HangOptions {
     pub model: Model,
     /// Whether no time is taken to run out.
     pub ignore_timeouts: bool,
+    /// Whether a stuck state must be one in which somebody waits within a round
+    /// ([`Program::resting_between_rounds`](palisade_model::program::Program::resting_between_rounds)).
+    pub rest_between_rounds: bool,
     /// Distinct values of a register or an address admitted in a program without a domain.
     pub values: usize,
     /// The most stores in a buffer.
@@ -55,6 +58,7 @@ impl HangOptions {
         Self {
             model,
             ignore_timeouts: false,
+            rest_between_rounds: false,
             values: crate::robustness::DEFAULT_VALUES,
             buffer: crate::properties::DEFAULT_BUFFER,
             most: None,
@@ -105,6 +109,8 @@ pub enum Why {
     LockedForEver,
     /// The computation could not be followed in the program.
     NotReplayed,
+    /// Who repeats waits for ever between two rounds, and nobody else does.
+    BetweenRounds,
     /// There is a stuck state if any number of sleepers may be said to be woken at a place.
     Guessed(String),
 }
@@ -132,6 +138,7 @@ impl Why {
             Self::Grows(what) => format!("{what}: a domain, or fixed numbers of copies, have an answer"),
             Self::LockedForEver => "a copy rests inside a locked section while stores wait in buffers".to_owned(),
             Self::NotReplayed => "a computation that was found cannot be followed".to_owned(),
+            Self::BetweenRounds => "who repeats waits between two rounds, and nobody else does".to_owned(),
             Self::Guessed(place) => {
                 format!("a state is stuck, but may rest on how many sleepers were woken, which {place} asks")
             }

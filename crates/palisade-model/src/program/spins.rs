@@ -3,13 +3,71 @@
 use super::expression::Expression;
 use super::ids::LabelId;
 use super::instruction::{Action, Instruction};
+use super::queue::Patience;
 use super::thread::Thread;
+use super::{InstructionId, Program};
+
+impl Program {
+    /// The program in which whoever repeats may wait for ever between two rounds: for what a round
+    /// of a loop without a way out loads first, if it looks at memory before it does anything else.
+    #[must_use]
+    pub fn resting_between_rounds(&self) -> Self {
+        let mut program = self.clone();
+        for thread in &mut program.threads {
+            for id in thread.first_loads_of_rounds() {
+                let own = &mut thread.instructions[id.index()];
+                if own.patience() == Patience::Finite {
+                    own.set_patience(Patience::Idle);
+                }
+            }
+        }
+        program
+    }
+}
 
 impl Thread {
+    /// The loads to which a copy comes by local instructions from where it enters a loop that has no
+    /// way out.
+    fn first_loads_of_rounds(&self) -> Vec<InstructionId> {
+        let goes_on = |own: &&Instruction| own.action != Action::Fail;
+        let component = self.components(goes_on);
+        let mut is_endless = vec![false; self.labels.len()];
+        let mut is_entered = vec![false; self.labels.len()];
+        is_entered[self.initial.index()] = true;
+        let going_on = || self.instructions.iter().filter(goes_on);
+        let crosses = |own: &&Instruction| component[own.source.index()] != component[own.target.index()];
+        going_on().for_each(|own| is_endless[component[own.source.index()]] = true);
+        for own in going_on().filter(crosses) {
+            is_endless[component[own.source.index()]] = false;
+            is_entered[own.target.index()] = true;
+        }
+        let begins = |label: &usize| is_entered[*label] && is_endless[component[*label]];
+        let mut open: Vec<usize> = (0..self.labels.len()).filter(begins).collect();
+        let mut seen = vec![false; self.labels.len()];
+        let by_label = self.instructions_by_label();
+        let mut loads = Vec::new();
+        while let Some(label) = open.pop() {
+            if std::mem::replace(&mut seen[label], true) {
+                continue;
+            }
+            for id in &by_label[label] {
+                let own = self.instruction(*id);
+                match own.action {
+                    Action::Load { .. } => loads.push(*id),
+                    Action::Nop | Action::Assign { .. } | Action::Havoc { .. } | Action::Assume(_) => {
+                        open.push(own.target.index());
+                    }
+                    _ => {}
+                }
+            }
+        }
+        loads
+    }
+
     /// Whether a copy may go round a loop, reading memory and changing nothing, until it finds
     /// something and leaves the loop.
     pub fn may_spin(&self) -> bool {
-        let component = self.still_components();
+        let component = self.components(|own| is_still(own));
         let stays = |own: &&Instruction| component[own.source.index()] == component[own.target.index()];
         let mut is_left = vec![false; self.labels.len()];
         for own in self.instructions.iter().filter(|own| !stays(own)) {
@@ -19,11 +77,10 @@ impl Thread {
         going_round.any(|own| is_left[component[own.source.index()]])
     }
 
-    /// For each label the number of its strongly connected component in the graph of instructions
-    /// that change nothing.
-    fn still_components(&self) -> Vec<usize> {
+    /// For each label the number of its strongly connected component in the graph of some
+    /// instructions.
+    fn components(&self, is_one: impl Fn(&&Instruction) -> bool) -> Vec<usize> {
         let (forward, backward) = (self.instructions_by_label(), self.instructions_by_target());
-        let still = |own: &&Instruction| is_still(own);
         let mut finished = Vec::with_capacity(self.labels.len());
         let mut seen = vec![false; self.labels.len()];
         for start in 0..self.labels.len() {
@@ -37,7 +94,7 @@ impl Thread {
                     continue;
                 };
                 open.push((label, next + 1));
-                let target = Some(self.instruction(*instruction)).filter(still).map(|own| own.target.index());
+                let target = Some(self.instruction(*instruction)).filter(&is_one).map(|own| own.target.index());
                 if let Some(target) = target.filter(|target| !std::mem::replace(&mut seen[*target], true)) {
                     open.push((target, 0));
                 }
@@ -51,7 +108,7 @@ impl Thread {
                     continue;
                 }
                 component[label.index()] = root;
-                let before = backward[label.index()].iter().map(|own| self.instruction(*own)).filter(still);
+                let before = backward[label.index()].iter().map(|own| self.instruction(*own)).filter(&is_one);
                 open.extend(before.map(|own| own.source));
             }
         }

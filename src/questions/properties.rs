@@ -1,7 +1,7 @@
 //! Does a program keep the properties that it states – each `ensure`, `fail` and `never`, and the question of a litmus test – under a memory model?
 
 use super::{About, Evident, Question};
-use crate::evidence::{Evidence, PropertyReason};
+use crate::evidence::{Evidence, PropertyProof, PropertyReason};
 use crate::limits::Limits;
 use crate::program::{Copies, Posts, Program, Queued};
 use crate::properties::{
@@ -192,7 +192,7 @@ impl<'p> Properties<'p> {
     }
 
     /// Tells one answer.
-    fn tell_one<'a>(&'a self, answer: &'a TargetAnswer, account: &mut Account<'a>) {
+    fn tell_one<'a>(&'a self, found: &'a Proof, answer: &'a TargetAnswer, account: &mut Account<'a>) {
         let (stated, model) = (self.stated(), self.name());
         let quoted = stated.quoted(answer.target);
         let quantifier = self.written.condition.map(|condition| condition.condition().quantifier);
@@ -221,10 +221,11 @@ impl<'p> Properties<'p> {
             Found::Open(why) => {
                 account.leave_open(format!("unknown under {model}"), why_open(answer.rung, *why));
             }
-            Found::Holds(_) => {
+            Found::Holds(position) => {
                 let word = word(often(false), "holds");
                 let said = if word == "holds" { String::new() } else { format!("{word}, ") };
-                account.phrase = format!("{said}proved ({})", rung_words(answer));
+                account.phrase =
+                    format!("{said}proved ({})", rung_words(&self.watched, answer, found.proofs.get(*position)));
                 account.answer = Answer::Holds(Shows { by: Some(answer.rung.name()), example: None });
                 account.verdict = format!("{} under {model}", word.split(',').next().unwrap_or_default());
                 account.message = format!("{quoted} {} under {model}", verb(&word));
@@ -380,7 +381,7 @@ impl Question for Properties<'_> {
                 account.leave_open(account.verdict.clone(), reason);
                 continue;
             };
-            self.tell_one(answer, account);
+            self.tell_one(found, answer, account);
             let Found::Holds(position) = answer.answer else { continue };
             let Some(own) = found.proofs.get(position) else { continue };
             if let PropertyReason::Counters { sc, .. } = &own.reason {
@@ -423,7 +424,7 @@ fn chosen(stated: &Stated<'_>, all: Vec<Target>, only: &[String]) -> Result<Vec<
 }
 
 /// Why a property holds.
-fn rung_words(answer: &TargetAnswer) -> String {
+fn rung_words(program: &Program, answer: &TargetAnswer, proof: Option<&PropertyProof>) -> String {
     match (answer.rung, answer.buffer) {
         (Rung::Buffers, Some(stores)) => format!("no buffer ever holds more than {}", counted(stores, "store")),
         (Rung::Snapshots, Some(most)) => format!("delayed loads see at most {}", counted(most, "snapshot")),
@@ -431,7 +432,7 @@ fn rung_words(answer: &TargetAnswer) -> String {
         (Rung::Values, _) => "for all values, in any order".to_owned(),
         (Rung::Sc, _) => "in all interleavings".to_owned(),
         (Rung::ScRobust, _) => "robust, and kept in all interleavings".to_owned(),
-        (Rung::Counters, _) => "up to shifts of counters".to_owned(),
+        (Rung::Counters, _) => proof.map_or_else(String::new, |proof| widths::means(program, proof)),
         (rung, _) => rung.name().to_owned(),
     }
 }

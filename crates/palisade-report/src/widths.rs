@@ -26,6 +26,29 @@ pub fn known_to_proof(program: &Program, proof: &PropertyProof) -> Vec<Line> {
     lines
 }
 
+/// How a proof of properties follows counters: which of their values it takes for one.
+pub fn means(program: &Program, proof: &PropertyProof) -> String {
+    let PropertyReason::Counters { certificate, sc } = &proof.reason else { return String::new() };
+    let parts = [Some(sc), certificate.as_ref()].into_iter().flatten();
+    let mut words: Vec<String> = parts.filter_map(|part| means_of(program, part)).collect();
+    words.dedup();
+    if words.is_empty() { "up to shifts of counters".to_owned() } else { words.join("; ") }
+}
+
+/// Which values of counters a certificate takes for one; nothing where these are those that a shift
+/// makes of one another.
+fn means_of(program: &Program, certificate: &RobustCertificate) -> Option<String> {
+    let RobustCertificate { tickets, ends, counts, far, modulo, .. } = certificate;
+    let name = |address: &Value| program.address_name(*address);
+    let tickets = tickets.iter().map(|(from, _)| format!("tickets of `{}` are only known to differ", name(from)));
+    let ends = ends.iter().map(|(own, end)| format!("values of `{}` beyond {end} are one", name(own)));
+    let counts = counts.iter().map(|own| format!("values of `{}` above {} are one", name(&own.address), own.few));
+    let far = far.iter().map(|(own, distance)| format!("values {distance} and more behind `{}` are one", name(own)));
+    let modulo = modulo.iter().map(|(low, high)| format!("counters modulo {}", size((*low, *high)) + 1));
+    let words: Vec<String> = tickets.chain(ends).chain(counts).chain(far).chain(modulo).collect();
+    (!words.is_empty()).then(|| words.join(", "))
+}
+
 /// The ends of the least domain such that a proof of properties is about it, domains that wrap and are multiples of it, and integers; nothing where it is about the
 /// program's own values alone.
 pub fn widths(proof: &PropertyProof) -> Option<(Value, Value)> {

@@ -176,3 +176,16 @@ fn many_programs_get_a_line_each() {
     assert!(output.starts_with("more0.pal: violated under TSO, b either (line 12)"), "{output}");
     assert!(output.ends_with("9 programs: 0 hold, 9 violated\n"), "{output}");
 }
+
+/// A proof says which values of counters it takes for one.
+#[test]
+fn proofs_say_how_they_follow_counters() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for (model, how) in [
+        ("arc-upgrade.pal", "(values of `strong` above 1 are one)"),
+        ("ticket-lock.pal --domain none", "(tickets of `next_ticket` are only known to differ)"),
+    ] {
+        let (exit, output, _) = said(root, &format!("prove models/{model}"));
+        assert!(exit == 0 && output.contains(how), "{output}");
+    }
+}

@@ -5,9 +5,13 @@
 //! test asks about. In every other final state some thread is *stuck*: an `assert` blocks it for ever, or a lock that
 //! nobody gives back.
 //!
-//! The search takes the sufficient events of [`reduction`](super::reduction). In programs with loops a reduced step
-//! that leads back to a known state could put the others off for ever; there all events are taken. (Of the states on a
-//! cycle the one found last leads to one that is known, so that no cycle is reduced throughout.)
+//! The search takes the sufficient events of [`reduction`](super::reduction). In programs with loops reduced steps that
+//! all lead back to explored states could put the others off for ever; there all events are taken.
+//!
+//! Nothing is put off for ever (THEORY.md, "Simulations").
+//!
+//! With loops, states may be [coarse](Search::is_coarse): dead registers hold 0 ([`forgetting`](super::forgetting)), and
+//! a state from which one private event suffices is passed over.
 //!
 //! A joint control state may be passed by one interleaving of a trace and not by another. So where a reduced step goes to a label that
 //! a joint state names, or leaves it, all events are taken: the steps that may be left out do not change which joint states
@@ -22,21 +26,20 @@
 
 use super::computation::Computation;
 use super::exploration::{ExplorationError, has_loop, refuse_too_many_choices};
+use super::forgetting::Forgetting;
 use super::growth::{Growth, Spread};
 use super::instance::{CopyId, Instance};
 use super::joint::{Watched, is_reached};
 use super::machine::{Machine, Model, State};
 use super::reduction::{Reduction, all_events};
 use super::shortest_violation::{EFFORT, Goal, shortest_violation};
+use super::state_table::{Row, StateTable};
 use super::step::{Effect, Event, Step, StepKind};
 use super::turns::Turns;
-use hashbrown::HashTable;
 use palisade_model::limits::Limits;
 use palisade_model::ordered;
 use palisade_model::program::{InstructionId, Program};
-use rustc_hash::FxBuildHasher;
 use std::collections::BTreeMap;
-use std::hash::BuildHasher;
 
 /// What a search for final states found.
 #[derive(Clone, Debug, Default)]
@@ -81,10 +84,16 @@ pub struct Search {
     pub told: Told,
     /// So many values a register or an address may take up to turns of counters, in a program without a domain.
     pub values: usize,
+    /// Whether to leave out, in programs with loops, what dead registers hold and states from which one private
+    /// event suffices.
+    pub is_coarse: bool,
 }
 
 /// With fewer states than this, all are told apart.
 const FEW_STATES: usize = 50_000;
+
+/// So many private events are taken at once.
+const MOST_AT_ONCE: usize = 1000;
 
 /// The capacity of store buffers in programs with loops, where unbounded ones would give infinitely many states.
 pub const LOOP_CAPACITY: usize = 4;
@@ -114,7 +123,7 @@ pub fn explore_final_states(
     limits: &Limits,
     found: &mut FinalStates,
 ) -> Result<(), ExplorationError> {
-    let search = Search { capacity, told: Told::Apart, values: usize::MAX };
+    let search = Search { capacity, told: Told::Apart, values: usize::MAX, is_coarse: false };
     search_final_states(program, instance, model, search, limits, found)
 }
 
@@ -135,7 +144,8 @@ pub fn search_final_states(
     if loops {
         machine = machine.with_capacity(search.capacity);
     }
-    let mut graph = Graph::new(&machine, loops, None);
+    let is_coarse = loops && search.is_coarse;
+    let mut graph = Graph::new(&machine, loops, is_coarse, None);
     let most = match search.told {
         Told::Apart => usize::MAX,
         Told::UpToTurnsWhereMany if !loops => usize::MAX,
@@ -146,7 +156,8 @@ pub fn search_final_states(
     if matches!(explored, Ok(Explored::Some)) {
         let turned = Turns::of(program).map(|turns| {
             let values = if program.domain.is_none() { search.values } else { usize::MAX };
-            let mut turned = Graph::new(&machine, loops, Some(Turned { turns, spread: Spread::new(values) }));
+            let mut turned =
+                Graph::new(&machine, loops, is_coarse, Some(Turned { turns, spread: Spread::new(values) }));
             let explored = turned.explore(usize::MAX, limits);
             (turned, explored)
         });
@@ -185,11 +196,13 @@ struct Graph<'m, 'p> {
     machine: &'m Machine<'p>,
     /// Whether some thread has a loop.
     loops: bool,
+    reduction: Reduction,
+    /// What is forgotten where states are coarse.
+    forgetting: Option<Forgetting>,
     /// In the order in which they are found, which is that in which they are explored.
-    states: Vec<State>,
+    states: StateTable,
     /// The state that each was found from; itself for the initial one.
     parents: Vec<u32>,
-    known: HashTable<u32>,
     completed: Vec<u32>,
     stuck: Vec<u32>,
     /// Where each violated property was violated first.
@@ -204,13 +217,14 @@ struct Graph<'m, 'p> {
 }
 
 impl<'m, 'p> Graph<'m, 'p> {
-    fn new(machine: &'m Machine<'p>, loops: bool, turned: Option<Turned>) -> Self {
+    fn new(machine: &'m Machine<'p>, loops: bool, is_coarse: bool, turned: Option<Turned>) -> Self {
         let mut graph = Self {
             machine,
             loops,
-            states: Vec::new(),
+            reduction: Reduction::new(machine),
+            forgetting: is_coarse.then(|| Forgetting::of(machine.program())),
+            states: StateTable::default(),
             parents: Vec::new(),
-            known: HashTable::new(),
             completed: Vec::new(),
             stuck: Vec::new(),
             violations: BTreeMap::new(),
@@ -220,29 +234,62 @@ impl<'m, 'p> Graph<'m, 'p> {
             explored: 0,
             turned,
         };
-        let initial = graph.turned(machine.initial_state());
-        graph.add(initial, 0);
+        let mut initial = machine.initial_state();
+        graph.stand(&mut initial);
+        let row = graph.states.row(&initial);
+        graph.add(&row, 0);
         graph
     }
 
-    /// The state that stands for one.
-    fn turned(&self, mut state: State) -> State {
+    /// Makes of a state the one that stands for it.
+    fn stand(&self, state: &mut State) {
         if let Some(turned) = &self.turned {
-            turned.turns.turn(self.machine, &mut state);
+            turned.turns.turn(self.machine, state);
+        } else if let Some(forgetting) = &self.forgetting {
+            forgetting.forget(self.machine, state);
         }
-        state
     }
 
-    /// The states that events lead to, or which stand for these.
-    fn successors(&self, state: &State, events: &[Event]) -> Vec<State> {
-        events.iter().map(|event| self.turned(self.machine.successor(state, event))).collect()
+    /// The state that an event leads to, or which stands for it, where states are coarse behind the private events that
+    /// suffice; and these events.
+    fn successor(&self, state: &State, event: &Event) -> (State, Vec<Event>) {
+        let mut successor = self.machine.successor(state, event);
+        self.stand(&mut successor);
+        let mut passed = Vec::new();
+        while self.forgetting.is_some()
+            && passed.len() < MOST_AT_ONCE
+            && let Some(event) = Reduction::only_private_event(self.machine, &successor)
+            && !self.is_watched(&event)
+            && !self.is_broken_by(&event)
+            && !matches!(event.effect, Effect::Violation | Effect::Failure)
+        {
+            self.machine.take(&mut successor, &event);
+            self.stand(&mut successor);
+            passed.push(event);
+        }
+        (successor, passed)
+    }
+
+    /// The states that events lead to, and their rows.
+    fn successors(&mut self, state: &State, events: &[Event]) -> Vec<(State, Row)> {
+        let mut successors = Vec::with_capacity(events.len());
+        for event in events {
+            let (successor, _) = self.successor(state, event);
+            let row = self.states.row(&successor);
+            successors.push((successor, row));
+        }
+        successors
+    }
+
+    /// Whether an event comes to a counter by a computed address: turns are none then.
+    fn is_broken_by(&self, event: &Event) -> bool {
+        self.turned.as_ref().is_some_and(|turned| turned.turns.is_broken_by(event))
     }
 
     /// Explores until so many states are explored.
     fn explore(&mut self, most: usize, limits: &Limits) -> Result<Explored, ExplorationError> {
         let machine = self.machine;
         refuse_too_many_choices(machine.program())?;
-        let reduction = Reduction::new(machine);
         // Each copy adds to the work on a state.
         let between_looks = (1024 / (1 + machine.copies().len() / 16)).max(1);
         let mut events: Vec<Event> = Vec::new();
@@ -251,19 +298,18 @@ impl<'m, 'p> Graph<'m, 'p> {
             if self.explored == most {
                 return Ok(Explored::Some);
             }
-            let number = self.explored;
-            let state = self.states[number].clone();
+            let number = u32::try_from(self.explored).expect("fewer than 2^32 states fit in memory");
+            let state = self.states.state(number);
             self.explored += 1;
             if work >= between_looks {
                 work = 0;
                 limits.check()?;
             }
             events.clear();
-            reduction.sufficient_events(machine, &state, &|_| true, &mut events)?;
+            self.reduction.sufficient_events(machine, &state, &|_| true, &mut events)?;
             self.buffers_filled |= self.loops
                 && (0..machine.copies().len())
                     .any(|position| machine.buffer_is_full(&state, position) && machine.may_store(&state, position));
-            let number = u32::try_from(number).expect("fewer than 2^32 states fit in memory");
             self.note_joint_states(&state, number);
             if events.is_empty() {
                 let ended = (0..machine.copies().len()).all(|position| machine.has_ended(&state, position));
@@ -274,7 +320,8 @@ impl<'m, 'p> Graph<'m, 'p> {
             // A free choice has as many successors as the domain has values.
             work += 1 + events.len() / 16;
             let mut successors = self.successors(&state, &events);
-            if self.loops && successors.iter().any(|successor| self.is_known(successor))
+            let is_explored = |row: &Row| self.states.number(row).is_some_and(|known| known <= number);
+            if self.loops && successors.iter().all(|(_, row)| is_explored(row))
                 || events.iter().any(|event| self.is_watched(event))
             {
                 events.clear();
@@ -283,9 +330,7 @@ impl<'m, 'p> Graph<'m, 'p> {
                 }
                 successors = self.successors(&state, &events);
             }
-            if let Some(Turned { turns, .. }) = &self.turned
-                && events.iter().any(|event| turns.is_broken_by(event))
-            {
+            if events.iter().any(|event| self.is_broken_by(event)) {
                 return Ok(Explored::Broken);
             }
             for event in &events {
@@ -295,11 +340,11 @@ impl<'m, 'p> Graph<'m, 'p> {
                     self.violations.entry((event.step.copy, instruction)).or_insert((number, *event));
                 }
             }
-            for successor in successors {
+            for (successor, row) in successors {
                 if let Some(Turned { spread, .. }) = &mut self.turned {
                     spread.see(machine, &successor)?;
                 }
-                self.add(successor, number);
+                self.add(&row, number);
             }
         }
         Ok(Explored::All)
@@ -340,7 +385,7 @@ impl<'m, 'p> Graph<'m, 'p> {
             joint.insert(index, shortest_violation(self.machine, goal, known, &mut effort, limits));
         }
         let sorted = |numbers: &[u32]| {
-            let mut states: Vec<State> = numbers.iter().map(|number| self.states[*number as usize].clone()).collect();
+            let mut states: Vec<State> = numbers.iter().map(|number| self.states.state(*number)).collect();
             ordered::sort_by(&mut states, State::cmp);
             states
         };
@@ -357,46 +402,40 @@ impl<'m, 'p> Graph<'m, 'p> {
         }
     }
 
-    fn is_known(&self, state: &State) -> bool {
-        self.known.find(FxBuildHasher.hash_one(state), |number| self.states[*number as usize] == *state).is_some()
-    }
-
-    fn add(&mut self, state: State, parent: u32) {
-        if self.is_known(&state) {
-            return;
+    fn add(&mut self, row: &Row, parent: u32) {
+        if self.states.insert(row) {
+            self.parents.push(parent);
         }
-        let number = u32::try_from(self.states.len()).expect("fewer than 2^32 states fit in memory");
-        let hash = FxBuildHasher.hash_one(&state);
-        self.states.push(state);
-        self.parents.push(parent);
-        let states = &self.states;
-        self.known.insert_unique(hash, number, |number| FxBuildHasher.hash_one(&states[*number as usize]));
     }
 
     /// The computation by which a state was found, and one step more.
     fn computation(&self, number: u32, last: Option<Step>, shortest: bool) -> Computation {
-        let mut path = vec![number as usize];
+        let mut path = vec![number];
         while path[path.len() - 1] != 0 {
-            path.push(self.parents[path[path.len() - 1]] as usize);
+            path.push(self.parents[path[path.len() - 1] as usize]);
         }
         path.reverse();
-        let between = path.windows(2).map(|pair| self.step_between(&self.states[pair[0]], &self.states[pair[1]]));
+        let between = path.windows(2).flat_map(|pair| self.steps_between(pair[0], pair[1]));
         let mut computation = Computation { shortest, ..Computation::empty(self.machine) };
         for step in between.chain(last) {
             let state = computation.states.last().expect("there is an initial state");
-            let event = self.machine.event(state, step).expect("turns commute with steps");
+            let event = self.machine.event(state, step).expect("states that stand for each other have the same steps");
             computation.push(self.machine, event);
         }
         computation
     }
 
-    fn step_between(&self, state: &State, successor: &State) -> Step {
+    fn steps_between(&self, number: u32, successor: u32) -> Vec<Step> {
+        let (state, successor) = (self.states.state(number), self.states.state(successor));
         let mut events = Vec::new();
         for position in 0..self.machine.copies().len() {
             // The events before a value that does not exist are there all the same; the search has come past it.
-            let _ = self.machine.events(state, position, &mut events);
+            let _ = self.machine.events(&state, position, &mut events);
         }
-        let leads = |event: &&Event| self.turned(self.machine.successor(state, event)) == *successor;
-        events.iter().find(leads).expect("a state is found by a step from its parent").step
+        let leading = |event: &Event| {
+            let (found, passed) = self.successor(&state, event);
+            (found == successor).then(|| std::iter::once(event).chain(&passed).map(|event| event.step).collect())
+        };
+        events.iter().find_map(leading).expect("a state is found by a step from its parent")
     }
 }

@@ -14,6 +14,7 @@ mod executed;
 mod exploration;
 mod final_states;
 mod footprint;
+mod forgetting;
 pub mod graphs;
 mod growth;
 #[cfg(any(test, feature = "oracles"))]
@@ -37,6 +38,7 @@ pub mod random;
 mod reduction;
 mod replay;
 mod shortest_violation;
+mod state_table;
 mod step;
 mod target;
 pub mod tasks;

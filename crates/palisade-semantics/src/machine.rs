@@ -72,15 +72,18 @@ fn copy_into<A: smallvec::Array<Item: Copy>>(vector: &mut SmallVec<A>, source: &
     vector.extend_from_slice(source);
 }
 
+/// The addresses that do not hold 0, ascending, with their values.
+pub(super) type Memory = SmallVec<[(Value, Value); 4]>;
+
 /// A state of an instance.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct State {
-    /// The addresses that do not hold 0, ascending, with their values.
-    memory: SmallVec<[(Value, Value); 4]>,
+    /// What memory holds.
+    pub(super) memory: Memory,
     /// The position of the copy that holds the lock.
-    holder: Option<usize>,
+    pub(super) holder: Option<usize>,
     /// The thread copies, in the instance's order.
-    threads: Vec<ThreadState>,
+    pub(super) threads: Vec<ThreadState>,
 }
 
 impl Clone for State {

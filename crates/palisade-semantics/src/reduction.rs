@@ -78,6 +78,22 @@ impl Reduction {
         Self { footprints: (!locks).then(|| footprints(machine.program())) }
     }
 
+    /// The private event that alone suffices in a state, where all copies may execute instructions; nothing where several
+    /// do, others, or one without a value.
+    pub(super) fn only_private_event(machine: &Machine<'_>, state: &State) -> Option<Event> {
+        let mut events = Vec::new();
+        for position in (0..machine.copies().len()).filter(|position| is_all_private(machine, state, *position)) {
+            machine.events(state, position, &mut events).ok()?;
+            events.retain(|event| !event.step.kind.is_flush());
+            match events[..] {
+                [] => {}
+                [only] => return Some(only),
+                _ => return None,
+            }
+        }
+        None
+    }
+
     /// Adds a sufficient set of events to `events`, which is empty; none only where no copy can do anything.
     ///
     /// `may_execute` says which copies may still execute instructions; the others can only flush.
@@ -90,10 +106,7 @@ impl Reduction {
     ) -> Result<(), ValueError> {
         let positions = 0..machine.copies().len();
         for position in positions.clone().filter(|position| may_execute(*position)) {
-            let instructions = machine.instructions_at(state, position);
-            if !instructions.is_empty()
-                && instructions.iter().all(|instruction| is_private(machine, state, position, *instruction))
-            {
+            if is_all_private(machine, state, position) {
                 machine.events(state, position, events)?;
                 events.retain(|event| !event.step.kind.is_flush());
                 if !events.is_empty() {
@@ -125,6 +138,12 @@ impl Reduction {
         }
         Ok(())
     }
+}
+
+/// Whether all instructions at the label of the copy at a position are private, and there are some.
+fn is_all_private(machine: &Machine<'_>, state: &State, position: usize) -> bool {
+    let instructions = machine.instructions_at(state, position);
+    !instructions.is_empty() && instructions.iter().all(|own| is_private(machine, state, position, *own))
 }
 
 /// A state with all of its events, sorted by position.

@@ -281,7 +281,7 @@ fn explore(
 ) -> Result<Explored, ExplorationError> {
     let mut finals = FinalStates::default();
     let values = admitted_values(program, arguments.values);
-    let search = Search { capacity: arguments.buffer, told, values };
+    let search = Search { capacity: arguments.buffer, told, values, is_coarse: true };
     let explored = search_final_states(program, instance, model, search, limits, &mut finals);
     let listed = if arguments.traces && explored.is_ok() {
         let bounds = Bounds { steps: arguments.steps, limits: limits.clone() };

@@ -7,6 +7,7 @@
 mod any_number;
 mod attacks;
 mod awaits;
+mod coarse_states;
 mod compilations;
 mod conversions;
 mod counter_fences;

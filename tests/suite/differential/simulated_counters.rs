@@ -45,7 +45,7 @@ fn with_rounds(mut program: Program, seed: u64) -> Program {
 
 fn search(program: &Program, instance: &Instance, model: Model, told: Told) -> Option<FinalStates> {
     let limits = Limits::none().with_timeout(Duration::from_secs(1));
-    let search = Search { capacity: 2, told, values: 64 };
+    let search = Search { capacity: 2, told, values: 64, is_coarse: told != Told::Apart };
     let mut found = FinalStates::default();
     search_final_states(program, instance, model, search, &limits, &mut found).ok().map(|()| found)
 }

@@ -14,20 +14,30 @@ impl Liveness {
     /// thread has registers at most.
     #[inline]
     pub fn of(thread: &Thread) -> Self {
-        Self::with_observed(thread, &[])
+        Self::with_observed_at(thread, &[], |_| false)
     }
 
     /// Like [`of`](Self::of), when these registers are looked at where the thread has come to its end, a label without
     /// instructions.
     #[inline]
     pub fn with_observed(thread: &Thread, observed: &[RegisterId]) -> Self {
+        let by_label = thread.instructions_by_label();
+        Self::with_observed_at(thread, observed, |label| by_label[label.index()].is_empty())
+    }
+
+    /// Like [`of`](Self::of), when all registers are looked at where the thread stands at some labels.
+    pub fn observed_at(thread: &Thread, is_looked_at: impl Fn(LabelId) -> bool) -> Self {
+        let all: Vec<RegisterId> = (0..thread.registers.len()).map(RegisterId::from_index).collect();
+        Self::with_observed_at(thread, &all, is_looked_at)
+    }
+
+    fn with_observed_at(thread: &Thread, observed: &[RegisterId], is_looked_at: impl Fn(LabelId) -> bool) -> Self {
         let mut live = RegisterSets::empty(thread);
         if !observed.is_empty() {
-            let by_label = thread.instructions_by_label();
-            let ends = by_label.iter().enumerate().filter(|(_, instructions)| instructions.is_empty());
-            for (label, _) in ends {
+            let looked_at = (0..thread.labels.len()).map(LabelId::from_index).filter(|label| is_looked_at(*label));
+            for label in looked_at {
                 observed.iter().for_each(|register| {
-                    live.insert(LabelId::from_index(label), *register);
+                    live.insert(label, *register);
                 });
             }
         }

@@ -1,0 +1,141 @@
+//! Final states by sufficient events and coarse states, against a search that takes every event of
+//! every state.
+
+use super::{Amount, Compared, compare_generated, of_class};
+use palisade::limits::Limits;
+use palisade::program::{
+    Action, Copies, Instruction, InstructionId, JointState, LabelId, Place, Program, Span, Thread, ThreadId,
+};
+use palisade::semantics::random::{self, Shape};
+use palisade::semantics::{
+    Computation, CopyId, Effect, Event, FinalStates, Instance, Machine, Model, Search, State, StepKind, Told,
+    is_reached, search_final_states,
+};
+use std::collections::{BTreeSet, HashSet, VecDeque};
+use std::time::Duration;
+
+const CAPACITY: usize = 2;
+
+/// With more states a program is left out.
+const MOST_STATES: usize = 30_000;
+
+/// What all computations come to.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Outcomes {
+    completed: BTreeSet<State>,
+    stuck: BTreeSet<State>,
+    violations: BTreeSet<(CopyId, InstructionId)>,
+    joint: BTreeSet<usize>,
+}
+
+/// Takes every event of every state; nothing where there are too many states, or a step lacks a value.
+fn enumerated(machine: &Machine<'_>) -> Option<(Outcomes, usize)> {
+    let mut outcomes = Outcomes::default();
+    let mut seen = HashSet::from([machine.initial_state()]);
+    let mut open = VecDeque::from([machine.initial_state()]);
+    while let Some(state) = open.pop_front() {
+        let mut events = Vec::new();
+        for position in 0..machine.copies().len() {
+            machine.events(&state, position, &mut events).ok()?;
+        }
+        let joint = machine.program().never.iter().enumerate();
+        outcomes.joint.extend(joint.filter(|(_, joint)| is_reached(joint, machine, &state)).map(|(index, _)| index));
+        if events.is_empty() {
+            let has_ended = (0..machine.copies().len()).all(|position| machine.has_ended(&state, position));
+            let is_completed = has_ended && state.buffers_are_empty();
+            let finals = if is_completed { &mut outcomes.completed } else { &mut outcomes.stuck };
+            finals.insert(state);
+            continue;
+        }
+        for event in events {
+            if let (Effect::Violation | Effect::Failure, StepKind::Execute { instruction, .. }) =
+                (event.effect, event.step.kind)
+            {
+                outcomes.violations.insert((event.step.copy, instruction));
+            }
+            let successor = machine.successor(&state, &event);
+            if seen.insert(successor.clone()) {
+                open.push_back(successor);
+            }
+        }
+        if seen.len() > MOST_STATES {
+            return None;
+        }
+    }
+    Some((outcomes, seen.len()))
+}
+
+/// Whether each step of a computation is possible, from the initial state on.
+fn is_real(machine: &Machine<'_>, computation: &Computation) -> bool {
+    let possible = |(index, event): (usize, &Event)| {
+        let before = &computation.states[index];
+        machine.event(before, event.step) == Ok(*event)
+            && machine.successor(before, event) == computation.states[index + 1]
+    };
+    computation.states[0] == machine.initial_state() && computation.events.iter().enumerate().all(possible)
+}
+
+fn compare_under(program: &Program, model: Model) -> Compared {
+    let instance = Instance::of(program).expect("copies are fixed");
+    let machine = Machine::new(program, &instance, model).with_capacity(CAPACITY);
+    let Some((expected, states)) = enumerated(&machine) else { return Ok("too many states") };
+    let limits = Limits::none().with_timeout(Duration::from_secs(20));
+    let search = Search { capacity: CAPACITY, told: Told::Apart, values: usize::MAX, is_coarse: true };
+    let mut found = FinalStates::default();
+    search_final_states(program, &instance, model, search, &limits, &mut found).map_err(|error| error.to_string())?;
+    let computations = found.violations.values().chain(found.joint.values()).chain(&found.to_stuck);
+    if let Some(unreal) = computations.into_iter().find(|computation| !is_real(&machine, computation)) {
+        return Err(format!("{model:?}: no computation: {:?}", unreal.events));
+    }
+    let explored = found.explored;
+    let outcomes = Outcomes {
+        completed: found.completed.into_iter().collect(),
+        stuck: found.stuck.into_iter().collect(),
+        violations: found.violations.into_keys().collect(),
+        joint: found.joint.into_keys().collect(),
+    };
+    if outcomes != expected {
+        return Err(format!("{model:?}: {outcomes:?}, not {expected:?}"));
+    }
+    Ok(if 2 * explored <= states { "at most half of the states" } else { "more states" })
+}
+
+/// A random program with a loop of its own in the first thread, so that states are coarse, and a
+/// joint state.
+fn generated(seed: u64) -> Program {
+    let shape = Shape {
+        loops: [0, 25, 50][usize::try_from(seed % 3).expect("it is small")],
+        sections: if seed.is_multiple_of(4) { 15 } else { 0 },
+        domains: 60,
+        choices: 10,
+        properties: 20,
+        store_fences: 5,
+        ..Shape::default()
+    };
+    let mut program = random::program(seed, &shape);
+    program.threads.iter_mut().for_each(|thread| {
+        if thread.copies == Copies::Any {
+            thread.copies = Copies::Exactly(1);
+        }
+    });
+    let thread = &mut program.threads[0];
+    thread.instructions.push(Instruction::new(thread.initial, thread.initial, Action::Nop, Span::default()));
+    let place = |(thread, own): (ThreadId, &Thread)| {
+        let labels = u64::try_from(own.labels.len()).expect("few labels");
+        let label = usize::try_from(seed % labels).expect("few labels");
+        Place { thread, label: LabelId::from_index(label) }
+    };
+    let places = program.thread_ids().map(place).collect();
+    program.never.extend(JointState::new(places, Span::default()));
+    program
+}
+
+#[test]
+fn coarse_states_lose_nothing() {
+    let amount = Amount { default: 150, long: 20_000 };
+    let classes = compare_generated("coarse states", 1, amount, generated, |program| {
+        let classes = [Model::Sc, Model::Tso, Model::Pso].map(|model| compare_under(program, model));
+        classes.into_iter().reduce(Result::and).expect("there are models")
+    });
+    assert!(of_class(&classes, "at most half of the states") >= 20, "{classes:?}");
+}

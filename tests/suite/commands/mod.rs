@@ -17,6 +17,7 @@ mod large_inputs;
 pub(crate) mod limits;
 mod limits_large;
 mod limits_of_commands;
+mod matrix;
 mod orderings;
 mod prove;
 mod toy_question;

@@ -92,8 +92,8 @@ pub struct Search {
 /// With fewer states than this, all are told apart.
 const FEW_STATES: usize = 50_000;
 
-/// So many private events are taken at once.
-const MOST_AT_ONCE: usize = 1000;
+/// So many private events are taken at once: they may go round for ever.
+const MOST_AT_ONCE: usize = 64;
 
 /// The capacity of store buffers in programs with loops, where unbounded ones would give infinitely many states.
 pub const LOOP_CAPACITY: usize = 4;

@@ -146,11 +146,12 @@ fn final_states_show_dead_registers() {
     let text = "program Shown
 address x
 thread a regs r, s init first begin
-  first: r <- mem[x];
-  second: s <- r + 5;
-  third: assume s > 5; goto fourth;
-  third: assume s < 5; goto fourth;
-  fourth: fail;
+  first: r <- mem[x]; goto second;
+  second: s <- r + 5; goto third;
+  second: nop; goto bad;
+  third: assume s > 6; goto bad;
+  third: assume s < 5; goto bad;
+  bad: fail;
 end
 thread b regs t init spin begin
   spin: nop; goto spin;

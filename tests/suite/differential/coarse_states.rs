@@ -132,12 +132,12 @@ fn generated(seed: u64) -> Program {
 
 #[test]
 fn coarse_states_lose_nothing() {
-    let amount = Amount { default: 150, long: 20_000 };
+    let amount = Amount { default: 60, long: 20_000 };
     let classes = compare_generated("coarse states", 1, amount, generated, |program| {
         let classes = [Model::Sc, Model::Tso, Model::Pso].map(|model| compare_under(program, model));
         classes.into_iter().reduce(Result::and).expect("there are models")
     });
-    assert!(of_class(&classes, "at most half of the states") >= 20, "{classes:?}");
+    assert!(of_class(&classes, "at most half of the states") >= 5, "{classes:?}");
 }
 
 /// A copy that is stuck, has ended or failed shows registers that nobody reads any more.

@@ -24,7 +24,7 @@ fn within_limits(file: &str, text: &str, arguments: &[&str]) -> Value {
     let output = Command::new(env!("CARGO_BIN_EXE_palisade"))
         .current_dir(folder.path())
         .args(arguments)
-        .args(["--json", "--timeout", "2s", "--memory", "400M", file])
+        .args(["--json", "--timeout", "1s", "--memory", "400M", file])
         .output()
         .expect("the command runs");
     assert!(begin.elapsed() < SOON, "{arguments:?} took {:?}", begin.elapsed());

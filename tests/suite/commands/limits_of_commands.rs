@@ -424,18 +424,26 @@ fn signalled(signal: &str, command: &str, program: &str) -> (Option<i32>, String
 #[cfg(unix)]
 #[test]
 fn signals_that_end_a_process_end_in_unknown() {
-    for signal in ["-TERM", "-HUP", "-INT"] {
-        // Whoever runs the tests under `nohup` has asked that this one be ignored.
-        if signal == "-HUP" && ignores_hangups() {
-            continue;
-        }
+    let check = |signal| {
         let (status, said) = signalled(signal, "check", &crate::commands::limits::seemingly_growing());
         assert_eq!(status, Some(3), "{signal}: {said}");
         assert!(said.contains("interrupted"), "{signal}: {said}");
+    };
+    let simulate = |signal| {
         let (status, said) = signalled(signal, "simulate", FAILING);
         assert_eq!(status, Some(3), "{signal}: {said}");
         assert!(said.contains("violation: `ensure 0 = 1` at hasty a"), "{signal}: {said}");
-    }
+    };
+    std::thread::scope(|scope| {
+        for signal in ["-TERM", "-HUP", "-INT"] {
+            // Whoever runs the tests under `nohup` has asked that this one be ignored.
+            if signal == "-HUP" && ignores_hangups() {
+                continue;
+            }
+            scope.spawn(move || check(signal));
+            scope.spawn(move || simulate(signal));
+        }
+    });
 }
 
 /// Whether this process and those that it starts ignore SIGHUP, where the system says so.

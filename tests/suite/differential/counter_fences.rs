@@ -104,7 +104,7 @@ fn compare_in_integers(program: &Program) -> Compared {
 
 #[test]
 fn fences_in_integers_are_enough_with_few_copies() {
-    let amount = Amount { default: 30, long: 4_000 };
+    let amount = Amount { default: 12, long: 4_000 };
     let copies = vec![Copies::Exactly(1), Copies::Exactly(2), Copies::Any];
     let generate = |seed: u64| {
         if seed.is_multiple_of(3) {

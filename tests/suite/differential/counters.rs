@@ -183,11 +183,11 @@ pub(super) fn compare_widths(program: &Program) -> Compared {
 
 #[test]
 fn verdicts_for_every_larger_width() {
-    let amount = Amount { default: 64, long: 6_000 };
+    let amount = Amount { default: 28, long: 6_000 };
     let generate = |seed| {
         let copies = [Copies::Exactly(1), Copies::Exactly(2), Copies::Any];
         often_not_robust(program_with_counters(seed, &shape(Some(64), copies.to_vec())), seed)
     };
     let counts = compare_generated("counters, widths", 5_300_000, amount, generate, compare_widths);
-    assert!(of_class(&counts, "robust for every width") > 2 && of_class(&counts, "not robust") > 0, "{counts:?}");
+    assert!(of_class(&counts, "robust for every width") > 0 && of_class(&counts, "not robust") > 0, "{counts:?}");
 }

@@ -77,19 +77,19 @@ fn verdicts_in_integers_for_any_number_of_copies() {
 /// Domains of which the cuts are parts, multiples, and neither.
 #[test]
 fn verdicts_in_domains() {
-    let amount = Amount { default: 48, long: 6_000 };
+    let amount = Amount { default: 20, long: 6_000 };
     let generate = |seed: u64| {
         let size = [2, 4, 8, 12, 16, 6, 8, 3][usize::try_from(seed / 4 % 8).expect("below 8")];
         cut(seed, Some(size), if seed % 3 == 1 { &ANY } else { &FIXED })
     };
     let counts = compare_generated("cut counters, domains", 5_600_000, amount, generate, compare);
-    assert!(of_class(&counts, "robust") > 4 && of_class(&counts, "not robust") > 4, "{counts:?}");
+    assert!(of_class(&counts, "robust") > 1 && of_class(&counts, "not robust") > 1, "{counts:?}");
 }
 
 /// What is robust modulo m with cuts is so in integers, and in domains that m divides, with the same cuts.
 #[test]
 fn verdicts_for_every_larger_width() {
-    let amount = Amount { default: 80, long: 6_000 };
+    let amount = Amount { default: 32, long: 6_000 };
     let copies = [Copies::Exactly(1), Copies::Exactly(2), Copies::Any];
     let generate = |seed| cut(seed, if seed % 5 == 0 { None } else { Some(64) }, &copies);
     let counts = compare_generated("cut counters, widths", 5_700_000, amount, generate, compare_widths);

@@ -104,7 +104,7 @@ fn compare(program: &Program) -> Compared {
 
 #[test]
 fn verdicts_where_far_is_one_value_are_those_with_all_values() {
-    let amount = Amount { default: 32, long: 10_000 };
+    let amount = Amount { default: 16, long: 10_000 };
     let counts = compare_generated("far", 5_600_000, amount, counters_by_order, compare);
     assert!(
         of_class(&counts, "robust where far is one value") > 1 && of_class(&counts, "not robust") > 0,

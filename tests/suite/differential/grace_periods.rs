@@ -182,7 +182,7 @@ fn final_rows(text: &str, count: usize, model: Model) -> BTreeSet<([u8; 2], Vec<
 #[test]
 fn grace_periods_are_those_of_an_oracle_that_knows_sections() {
     let (mut synchronised, mut buffers_show) = (0, 0);
-    for seed in seeds(16, 4000) {
+    for seed in seeds(8, 4000) {
         let threads = threads(&mut Dice(seed));
         let is_one = |wanted: Step| threads.iter().any(|steps| steps.contains(&wanted));
         let text = text(&threads);
@@ -194,5 +194,5 @@ fn grace_periods_are_those_of_an_oracle_that_knows_sections() {
         synchronised += usize::from(is_one(Step::Synchronize) && is_one(Step::Begin));
         buffers_show += usize::from(sc != tso);
     }
-    assert!(synchronised > 5 && buffers_show > 1, "{synchronised} {buffers_show}");
+    assert!(synchronised > 2 && buffers_show > 0, "{synchronised} {buffers_show}");
 }

@@ -162,7 +162,7 @@ fn shapes() -> Vec<Shape> {
 
 #[test]
 fn verdicts_are_the_oracles() {
-    let amount = Amount { default: 30, long: 20_000 };
+    let amount = Amount { default: 12, long: 20_000 };
     let counts = compare_all("properties", 7_000_000, amount, &shapes(), compare);
     let asked: usize = counts.values().sum::<usize>() - of_class(&counts, "without properties");
     for class in ["TSO reaches more than SC", "PSO reaches more than TSO", "never reached", "reached under SC"] {
@@ -226,7 +226,7 @@ fn any_number_is_what_instances_say() {
         .map(|shape| Shape { any: 60, total_labels: 6, labels: 4, cycles: 0, joined: 0, ..shape })
         .collect();
     let shapes: Vec<Shape> = shapes.into_iter().map(|shape| Shape { properties: 25, ..shape }).collect();
-    let amount = Amount { default: 50, long: 2_000 };
+    let amount = Amount { default: 20, long: 2_000 };
     let counts = compare_all("properties, any number", 7_500_000, amount, &shapes, compare_any_number);
     assert!(of_class(&counts, "holds") >= 2 && of_class(&counts, "violated") >= 2, "{counts:?}");
 }

@@ -89,7 +89,7 @@ fn verdicts_on_loops_are_those_of_the_oracle() {
         .into_iter()
         .map(|shape| Shape { loops: 25, domains: 100, total_labels: 6, stores_first: 60, ..shape })
         .collect();
-    let amount = Amount { default: 30, long: 10_000 };
+    let amount = Amount { default: 12, long: 10_000 };
     let counts = compare_all("PSO, loops", 7_100_000, amount, &shapes, |program| compare(program, Some(STEPS)));
     assert!(of_class(&counts, "robust") > 4 && of_class(&counts, "not robust") > 0, "{counts:?}");
 }

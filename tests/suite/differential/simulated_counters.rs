@@ -152,14 +152,14 @@ fn compare(program: &Program) -> Compared {
 
 #[test]
 fn final_states_are_those_without_counters() {
-    let amount = Amount { default: 30, long: 10_000 };
+    let amount = Amount { default: 20, long: 10_000 };
     let copies = [Copies::Exactly(1), Copies::Exactly(1), Copies::Exactly(2)];
     let generate = |seed| {
         let program = with_properties(with_domains(seed, &copies), seed);
         with_rounds(with_failure(program, seed), seed)
     };
     let counts = compare_generated("counters, simulated", 7_000_000, amount, generate, compare);
-    assert!(of_class(&counts, "fewer final states") > 0 && of_class(&counts, "fewer states") > 1, "{counts:?}");
+    assert!(of_class(&counts, "fewer final states") > 0 && of_class(&counts, "fewer states") > 0, "{counts:?}");
 }
 
 /// A ticket lock that ends, as a thread that has served its ticket goes on to its end or draws another one.

@@ -56,9 +56,9 @@ fn stuck_states_are_those_of_the_oracle() {
         WaitShape { statements: 2, locks: 40, ..WaitShape::default() },
     ];
     let generate = |seed: u64| waiting_program(seed, &shapes[usize::try_from(seed % 4).expect("small")]);
-    let amount = Amount { default: 160, long: 20_000 };
+    let amount = Amount { default: 60, long: 20_000 };
     let counts = compare_generated("hangs", 3_000_000, amount, generate, compare_fixed);
-    assert!(of_class(&counts, "stuck under SC") > 10 && of_class(&counts, "free") > 10, "{counts:?}");
+    assert!(of_class(&counts, "stuck under SC") > 3 && of_class(&counts, "free") > 3, "{counts:?}");
 }
 
 /// A program whose threads publish, look what another one has published, and then wait or help.
@@ -89,10 +89,10 @@ fn looking(seed: u64) -> Program {
 
 #[test]
 fn who_looks_too_early_hangs_under_store_buffers() {
-    let amount = Amount { default: 120, long: 8_000 };
+    let amount = Amount { default: 40, long: 8_000 };
     let counts = compare_generated("looking", 3_200_000, amount, looking, compare_fixed);
     let alone = of_class(&counts, "stuck under buffers alone");
-    assert!(alone > 3 && of_class(&counts, "stuck under SC") > 3 && alone < 110, "{counts:?}");
+    assert!(alone > 0 && of_class(&counts, "stuck under SC") > 1 && alone < 36, "{counts:?}");
 }
 
 /// All instances with at most so many copies of each replicated thread, each number by itself.
@@ -135,8 +135,8 @@ fn compare_any(program: &Program) -> Compared {
 fn any_number_of_copies_hangs_as_its_instances_do() {
     let shape = WaitShape { copies: 2, statements: 3, any: 60, marks: 10, ..WaitShape::default() };
     let generate = |seed: u64| waiting_program(seed, &shape);
-    let amount = Amount { default: 60, long: 6_000 };
+    let amount = Amount { default: 25, long: 6_000 };
     let counts = compare_generated("hangs, any number", 3_100_000, amount, generate, compare_any);
-    assert!(of_class(&counts, "free") > 3 && of_class(&counts, "stuck") > 3, "{counts:?}");
+    assert!(of_class(&counts, "free") > 1 && of_class(&counts, "stuck") > 1, "{counts:?}");
     assert!(of_class(&counts, "stuck, not found") == 0, "{counts:?}");
 }

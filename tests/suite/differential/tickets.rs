@@ -144,7 +144,7 @@ fn compare(program: &Program) -> Compared {
 /// Where tickets are erased, other proofs are not asked: so these are programs for which others find none, or find them later.
 #[test]
 fn verdicts_without_tickets_are_those_with_all_values() {
-    let amount = Amount { default: 32, long: 20_000 };
+    let amount = Amount { default: 12, long: 20_000 };
     let counts = compare_generated("tickets", 5_500_000, amount, nearly_a_ticket_lock, compare);
     assert!(of_class(&counts, "robust without tickets") >= 1 && of_class(&counts, "not robust") >= 1, "{counts:?}");
 }

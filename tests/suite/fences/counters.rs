@@ -1,7 +1,7 @@
 //! `palisade fences` for programs with counters that grow without end, or have very many values: the cheapest sets, with evidence for every claim.
 
 use crate::documents;
-use crate::environment::sample;
+use crate::environment::{is_long_run, sample};
 use crate::fences::corpus::read_text;
 use crate::robustness::far::DEQUE;
 use palisade::fences::{
@@ -84,8 +84,10 @@ fn measures_on_offer_for_a_deque_of_integers() {
 
     let never =
         |pattern: &str| FenceOptions { never: vec![pattern.parse().expect("a pattern")], ..FenceOptions::default() };
-    let found = repaired(&program, &never("owner.choose"));
-    assert_eq!(names(&program, optimal(&program, &found)), ["owner.room", "owner.read_top"]);
+    if is_long_run() {
+        let found = repaired(&program, &never("owner.choose"));
+        assert_eq!(names(&program, optimal(&program, &found)), ["owner.room", "owner.read_top"]);
+    }
     let found = repaired(&program, &never("owner.read_top"));
     assert!(matches!(found.repair, Repair::Impossible(_)));
     let shown = found.shown.as_ref().expect("there is evidence");

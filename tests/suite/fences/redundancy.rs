@@ -94,6 +94,6 @@ fn compare(program: &Program) -> bool {
 #[test]
 fn random_programs_with_many_fences() {
     let shape = Shape { fences: 30, rmws: 3, sections: 3, labels: 6, total_labels: 9, ..Shape::default() };
-    let compared = seeds(1000, 4000).filter(|seed| compare(&program(*seed, &shape))).count();
-    assert!(compared >= 4, "only {compared} programs have fences of both kinds");
+    let compared = seeds(400, 4000).filter(|seed| compare(&program(*seed, &shape))).count();
+    assert!(compared >= 2, "only {compared} programs have fences of both kinds");
 }

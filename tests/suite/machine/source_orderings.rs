@@ -223,7 +223,7 @@ fn verdict(program: &Program) -> StaleVerdict {
 #[needs::command("gcc --version")]
 #[test]
 fn rust_means_what_the_native_language_means() {
-    let seeds = seeds(60, 2_000);
+    let seeds = seeds(24, 2_000);
     let mut text = HEADER.to_owned();
     for seed in seeds.clone() {
         for (which, written) in ["a", "b"].into_iter().zip(pair(seed)) {

@@ -129,7 +129,7 @@ fn confirm(program: &Program, placement: &PropertyPlacement) {
 
 #[test]
 fn cheapest_sets_are_the_oracles() {
-    let seeds = seeds(20, 20_000);
+    let seeds = seeds(8, 20_000);
     let count = seeds.end - seeds.start;
     let seen = Seen::default();
     seeds.into_par_iter().for_each(|seed| {
@@ -170,7 +170,7 @@ fn bans(program: &Program, model: Model, method: Method, first: usize) -> Result
 /// The four methods find equally many pairs, whatever bound they begin with.
 #[test]
 fn methods_for_pairs_agree() {
-    let seeds = seeds(60, 2_000);
+    let seeds = seeds(24, 2_000);
     let count = seeds.end - seeds.start;
     let (banned, unfinished) = (AtomicUsize::new(0), AtomicUsize::new(0));
     seeds.into_par_iter().for_each(|seed| {

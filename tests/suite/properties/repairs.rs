@@ -177,7 +177,7 @@ fn none_is_right(program: &Program, count: usize) -> Option<bool> {
 /// A fence at a label stands behind the label, where the joint state is reached already.
 #[test]
 fn fences_for_joint_states_are_the_cheapest() {
-    let count: u64 = if is_long_run() { 4_000 } else { 120 };
+    let count: u64 = if is_long_run() { 4_000 } else { 50 };
     let [fenced, fine, hopeless, large] = [(); 4].map(|()| AtomicUsize::new(0));
     (0..count).into_par_iter().map(|seed| 2 * seed + 1).for_each(|seed| {
         let program = program(seed);

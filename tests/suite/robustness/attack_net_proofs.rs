@@ -108,11 +108,11 @@ fn compare(name: &str, program: &Program, step: usize) -> usize {
 fn models_have_the_same_nets() {
     let compare = |path: &PathBuf| {
         let (name, program) = (path.display().to_string(), model(path));
-        let step = if is_long_run() { 1 } else { 5 };
+        let step = if is_long_run() { 1 } else { 15 };
         compare(&name, &program, step) + compare(&name, &any_number(program), 4 * step)
     };
     let compared: usize = model_paths().par_iter().map(compare).sum();
-    assert!(compared > 300, "{compared} attacks");
+    assert!(compared > 100, "{compared} attacks");
 }
 
 #[test]
@@ -353,8 +353,8 @@ fn right_proofs_are_accepted_and_no_feasible_attack_has_one() {
         answer(seed, &if seed.is_multiple_of(2) { program } else { any_number(program) })
     };
     let sum = |one: (usize, usize), other: (usize, usize)| (one.0 + other.0, one.1 + other.1);
-    let (infeasible, feasible) = (0..400u64).into_par_iter().map(ask).reduce(|| (0, 0), sum);
-    assert!(infeasible > 200 && feasible > 50, "{infeasible} infeasible, {feasible} feasible");
+    let (infeasible, feasible) = seeds(140, 1_400).into_par_iter().map(ask).reduce(|| (0, 0), sum);
+    assert!(infeasible > 60 && feasible > 15, "{infeasible} infeasible, {feasible} feasible");
 }
 
 #[test]

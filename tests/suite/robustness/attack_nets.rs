@@ -45,8 +45,8 @@ fn ask_of(seed: u64, mut program: Program, any: bool) -> usize {
 
 #[test]
 fn fixed_copies() {
-    let asked: usize = (0..200u64).into_par_iter().map(|seed| ask(seed, &Shape::default(), false)).sum();
-    assert!(asked > 200, "{asked} attacks answered");
+    let asked: usize = seeds(70, 700).into_par_iter().map(|seed| ask(seed, &Shape::default(), false)).sum();
+    assert!(asked > 70, "{asked} attacks answered");
 }
 
 #[test]
@@ -93,10 +93,10 @@ fn compare_up_to_turns(seed: u64) -> [usize; 2] {
 #[test]
 fn nets_up_to_turns_answer_as_they_do_as_they_stand() {
     let found: Vec<[usize; 2]> =
-        seeds(1_500, 6_000).into_par_iter().map(|seed| compare_up_to_turns(2000 + seed)).collect();
+        seeds(500, 6_000).into_par_iter().map(|seed| compare_up_to_turns(2000 + seed)).collect();
     let [infeasible, feasible] = [0, 1].map(|index| found.iter().map(|found| found[index]).sum::<usize>());
     println!("{infeasible} infeasible, {feasible} feasible up to turns");
-    assert!(infeasible > 100 && feasible > 4, "{infeasible} infeasible, {feasible} feasible up to turns");
+    assert!(infeasible > 30 && feasible > 1, "{infeasible} infeasible, {feasible} feasible up to turns");
 }
 
 #[test]

@@ -76,7 +76,7 @@ pub(crate) fn random_joint(program: &Program, random: &mut Randomness) -> Option
 #[test]
 fn three_ways_to_look_agree() {
     let shape = Shape { labels: 4, total_labels: 7, overtaken: 90, sections: 10, ..Shape::default() };
-    let counts: Vec<[usize; 3]> = (0..if is_long_run() { 20_000 } else { 50u64 })
+    let counts: Vec<[usize; 3]> = (0..if is_long_run() { 20_000 } else { 20u64 })
         .into_par_iter()
         .map(|seed| {
             let mut program = random_program(seed, &shape);

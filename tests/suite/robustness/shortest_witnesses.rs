@@ -3,7 +3,7 @@
 
 use crate::checked::check;
 use crate::documents;
-use crate::environment::is_long_run;
+use crate::environment::{is_long_run, seeds};
 use crate::piped::palisade_reading;
 use palisade::evidence::Witness;
 use palisade::program::{Copies, InstructionId, Program};
@@ -280,7 +280,7 @@ const SMALL: Shape = Shape {
 
 #[test]
 fn no_computation_is_shorter() {
-    let seeds = if is_long_run() { 60_000 } else { 1500u64 };
+    let seeds = if is_long_run() { 60_000 } else { 500u64 };
     let found: usize = (0..seeds)
         .into_par_iter()
         .filter_map(|seed| {
@@ -294,19 +294,19 @@ fn no_computation_is_shorter() {
             Some(())
         })
         .count();
-    assert!(found > 20, "{found} violations");
+    assert!(found > 6, "{found} violations");
 }
 
 /// With any number of copies the violation keeps the smallest instance.
 #[test]
 fn no_computation_of_the_smallest_instance_is_shorter() {
-    let found: usize = (5000..6000u64)
+    let found: usize = seeds(350, 3_500)
         .into_par_iter()
         .filter_map(|seed| {
-            let mut program = random::program(seed, &SMALL);
+            let mut program = random::program(5000 + seed, &SMALL);
             program.threads.iter_mut().for_each(|thread| thread.copies = Copies::Any);
             shortest(&format!("seed {seed}"), &program, &CheckOptions::default())
         })
         .count();
-    assert!(found > 20, "{found} violations");
+    assert!(found > 6, "{found} violations");
 }

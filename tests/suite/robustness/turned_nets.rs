@@ -75,7 +75,7 @@ fn is_below(low: &OmegaMarking, high: &OmegaMarking) -> bool {
 /// What is explored is what can be covered, up to turns: no marking can be left out.
 #[test]
 fn no_marking_can_be_left_out() {
-    let count = rejected(30, |_, proof| {
+    let count = rejected(10, |_, proof| {
         let markings = markings(proof);
         let is_needed = |index: &usize| {
             let others = markings.iter().enumerate().filter(|(other, _)| other != index);
@@ -88,7 +88,7 @@ fn no_marking_can_be_left_out() {
         };
         (0..markings.len()).step_by(1 + markings.len() / 5).filter(is_needed).map(without).collect()
     });
-    assert!(count > 60, "{count} changes");
+    assert!(count > 20, "{count} changes");
 }
 
 /// A register that holds a counter has another value in all markings.

@@ -63,12 +63,12 @@ end
 ";
     let folder = tempfile::tempdir().expect("a folder");
     let path = file(&folder, program);
-    let domain = "--model sc --domain 0..65535 --wrap";
+    let domain = "--model sc --domain 0..4095 --wrap";
     let document = documents::read(text(&simulate(&format!("{path} {domain} --json"))));
     let members = serde_json::json!(["[next]", "[serving]", "0:mine", "0:now", "1:mine", "1:now"]);
     assert_eq!((&document["counters"][0]["members"], &document["counters"][0]["step"]), (&members, &1.into()));
     let text = text(&simulate(&format!("{path} {domain}")));
-    let each = "  Each stands for all that come of it by one number (modulo 65536) added to next, serving, a#1.mine, a#1.now, \
+    let each = "  Each stands for all that come of it by one number (modulo 4096) added to next, serving, a#1.mine, a#1.now, \
                 a#2.mine, a#2.now; at least one of these is reached.";
     assert!(text.lines().any(|line| line == each), "{text}");
 }

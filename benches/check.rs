@@ -51,7 +51,7 @@ fn bench_files(criterion: &mut Criterion, group: &str, files: &[PathBuf], any: b
 }
 
 fn benches(criterion: &mut Criterion) {
-    let models = files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("models"), "pal");
+    let models = files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../models"), "pal");
     bench_files(criterion, "models", &models, false);
     if let Some(corpus) = std::env::var_os("PALISADE_CORPUS").map(PathBuf::from) {
         bench_files(criterion, "families", &files(&corpus.join("families"), "txt"), false);

@@ -123,7 +123,7 @@ fn bench_folder(criterion: &mut Criterion, name: &str, folder: &Path) {
 }
 
 fn benches(criterion: &mut Criterion) {
-    bench_folder(criterion, "events", &Path::new(env!("CARGO_MANIFEST_DIR")).join("models/events"));
+    bench_folder(criterion, "events", &Path::new(env!("CARGO_MANIFEST_DIR")).join("../models/events"));
     if let Some(corpus) = std::env::var_os("PALISADE_CORPUS").map(PathBuf::from) {
         bench_folder(criterion, "examples", &corpus.join("events"));
     }

@@ -401,6 +401,9 @@ impl<'a> Editor<'a> {
             if !site.back.is_empty() && comes_back_with_stores(self.thread, *label, &site.inside) {
                 places.extend(&site.back);
             }
+            if places.iter().any(|at| layout.lacks_braces(*at)) {
+                return Err(EditError::NoBraces(self.label_name(*label).to_owned()));
+            }
             Ok((*label, *word, places))
         };
         fenced.into_iter().map(place).collect()
@@ -418,12 +421,8 @@ impl<'a> Editor<'a> {
     fn c(mut self, layout: &Layout, texts: &CTexts) -> Result<(), EditError> {
         self.order(&Form::C)?;
         for (label, word, places) in self.places(layout)? {
-            let name = || self.label_name(label).to_owned();
             if word == FenceWord::Store {
-                return Err(EditError::NoStoreFence(name()));
-            }
-            if places.iter().any(|at| texts.lacks_braces(*at)) {
-                return Err(EditError::NoBraces(name()));
+                return Err(EditError::NoStoreFence(self.label_name(label).to_owned()));
             }
             self.insert_statement(&places, texts.fence());
         }

@@ -2,7 +2,7 @@
 
 use crate::environment::corpus;
 use palisade::program::{Expression, Measure, Operation, Ordering, Program};
-use palisade::syntax::edit::apply;
+use palisade::syntax::edit::{EditError, apply};
 use palisade::syntax::{Diagnostic, Format, parse, print, read};
 use palisade::text::SourceText;
 use std::path::{Path, PathBuf};
@@ -99,6 +99,25 @@ fn fences_are_put_into_texts() {
     let store = own.instruction_ids().next().expect("it stores").0;
     let refused = apply(&program, Format::Tpl, &[Measure::Exchange { thread, store }]).expect_err("no such store");
     assert!(refused.to_string().contains("put a fence behind it"), "{refused}");
+}
+
+/// A statement in place of a block has no room for another one beside it.
+#[test]
+fn bodies_without_braces_take_no_fences() {
+    for body in ["if (r) x.store(1);", "while (r == 0) r = x.load();", "oneof (x.store(1); skip;)"] {
+        let text = format!("global x;\nfn t {{\n\tlocal r;\n\tr = x.load();\n\t{body}\n\tr = x.load();\n}}\n");
+        let program = parsed(&text).expect("it is read");
+        let (thread, own) = program.thread_ids().next().expect("there is a thread");
+        let accesses: Vec<_> = own.instructions.iter().filter(|it| it.action.address().is_some()).collect();
+        let [first, inside, last] = accesses.as_slice() else { panic!("{own:?}") };
+        let fenced = |label| apply(&program, Format::Tpl, &[Measure::Fence { thread, label }]);
+        assert!(matches!(fenced(inside.source), Err(EditError::NoBraces(_))), "{:?}", fenced(inside.source));
+        for access in [first, last] {
+            let changed = fenced(access.source).expect("there is room");
+            assert!(changed.contains("\tfence(seq_cst);\n\tr = x.load();"), "{changed}");
+            parsed(&changed).expect("it is read again");
+        }
+    }
 }
 
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {

@@ -19,11 +19,13 @@ pub(super) struct Cursor<'t, 's> {
     length: usize,
     /// How deeply what is read lies in blocks and parentheses.
     depth: usize,
+    /// The statements in place of blocks that were read, without braces around them.
+    pub(super) bare: Vec<Span>,
 }
 
 impl<'t, 's> Cursor<'t, 's> {
     pub(super) fn new(tokens: &'t [(Token<'s>, Span)], length: usize) -> Self {
-        Self { tokens, at: 0, length, depth: 0 }
+        Self { tokens, at: 0, length, depth: 0, bare: Vec::new() }
     }
 
     /// The next token.

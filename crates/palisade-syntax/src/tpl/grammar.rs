@@ -27,13 +27,15 @@ pub(super) struct Variable<'s> {
 pub(super) struct Function<'s> {
     name: Name<'s>,
     body: Block<'s>,
+    /// The statements in place of blocks, without braces around them.
+    bare: Vec<Span>,
 }
 
 impl<'s> Function<'s> {
-    /// The function as a thread.
-    pub(super) fn into_thread(self) -> BracedThread<'s> {
-        let Self { name, body } = self;
-        BracedThread { head: Head::Thread, name, parameters: None, copies: None, guard: None, body }
+    /// The function as a thread, and its statements without braces.
+    pub(super) fn into_thread(self) -> (BracedThread<'s>, Vec<Span>) {
+        let Self { name, body, bare } = self;
+        (BracedThread { head: Head::Thread, name, parameters: None, copies: None, guard: None, body }, bare)
     }
 }
 
@@ -125,7 +127,8 @@ fn function<'s>(cursor: &mut Cursor<'_, 's>) -> Read<Function<'s>> {
         }
         cursor.expect(";")?;
     }
+    cursor.bare.clear();
     let mut body = block(cursor, open)?;
     body.statements.splice(0..0, locals);
-    Ok(Function { name, body })
+    Ok(Function { name, body, bare: std::mem::take(&mut cursor.bare) })
 }

@@ -17,7 +17,7 @@ use crate::native::structured::{self, Layout};
 use crate::native::templates::Templates;
 use crate::{Diagnostic, MAX_ERRORS, Parsed, Severity, program_name};
 use palisade_model::program::{AddressName, Copies, Domain, DomainOrigin, Posts, Program, Value};
-use palisade_model::text::SourceText;
+use palisade_model::text::{SourceText, Span};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -52,11 +52,12 @@ fn parse_with_layouts(source: &Arc<SourceText>) -> Result<(Parsed, Vec<Option<La
     let mut found = Vec::new();
     let context = structured::Context::new(&nothing, &addresses, &templates, source, &mut found);
     let (mut threads, mut layouts) = (Vec::new(), Vec::new());
-    let braced: Vec<BracedThread<'_>> = functions.into_iter().map(grammar::Function::into_thread).collect();
-    for thread in &braced {
+    let braced: Vec<(BracedThread<'_>, Vec<Span>)> =
+        functions.into_iter().map(grammar::Function::into_thread).collect();
+    for (thread, bare) in &braced {
         for (lowered, layout) in structured::lower(&context, thread, Head::Thread.default_copies(), &mut found) {
             threads.push(lowered);
-            layouts.push(Some(layout));
+            layouts.push(Some(Layout { bare: bare.clone(), ..layout }));
         }
     }
     let (mut errors, warnings): (Vec<_>, Vec<_>) = found.into_iter().partition(|it| it.severity == Severity::Error);

@@ -56,6 +56,7 @@ fn body<'s>(cursor: &mut Cursor<'_, 's>) -> Read<Block<'s>> {
         cursor.expect(";")?;
     }
     let extent = cursor.since(start);
+    cursor.bare.push(extent);
     Ok(Block { statements: vec![statement(kind, span, extent)], span: extent })
 }
 

@@ -50,8 +50,6 @@ pub(super) fn read(source: &Arc<SourceText>) -> Result<LitmusTest, Vec<Diagnosti
 pub(in super::super) struct Texts {
     /// Where the parts of each thread stand.
     pub(in super::super) layouts: Vec<structured::Layout>,
-    /// The statements after `if`, `else` and `while` that have no braces around them.
-    bare: Vec<Span>,
     /// Whether the test's calls are those of the Linux kernel.
     is_kernel: bool,
 }
@@ -60,11 +58,6 @@ impl Texts {
     /// The fence of the test's dialect, as a statement.
     pub(in super::super) fn fence(&self) -> &'static str {
         if self.is_kernel { "smp_mb();" } else { "atomic_thread_fence(memory_order_seq_cst);" }
-    }
-
-    /// Whether a statement cannot be put before a byte, for want of braces.
-    pub(in super::super) fn lacks_braces(&self, at: usize) -> bool {
-        self.bare.iter().any(|span| (span.start..span.end).contains(&at))
     }
 
     /// What a store's text becomes to be a locked exchange: the stretch to replace, from the store's first byte on, and its new text. Nothing
@@ -114,7 +107,7 @@ pub(super) fn whole(source: &Arc<SourceText>) -> Result<(LitmusTest, Texts), Vec
     if !errors.is_empty() {
         return Err(errors);
     }
-    let mut texts = Texts { layouts: Vec::new(), bare: Vec::new(), is_kernel: false };
+    let mut texts = Texts { layouts: Vec::new(), is_kernel: false };
     let (mut kernel, mut c11) = (false, false);
     let (mut threads, mut locals) = (Vec::new(), Vec::new());
     let nothing = Structured::default();
@@ -127,24 +120,24 @@ pub(super) fn whole(source: &Arc<SourceText>) -> Result<(LitmusTest, Texts), Vec
         taken.extend(pointers.taken);
         guessed.extend(pointers.guessed);
         warnings.extend(noted);
-        texts.bare.extend(bare);
         kernel |= dialects.kernel;
         c11 |= dialects.c11;
         locals.push((head.number, own));
-        braced.push(BracedThread {
+        let thread = BracedThread {
             head: ast::Head::Thread,
             name: head.name,
             parameters: None,
             copies: None,
             guard: None,
             body: statements,
-        });
+        };
+        braced.push((thread, bare));
     }
     texts.is_kernel = kernel && !c11;
-    for thread in &braced {
+    for (thread, bare) in &braced {
         for (lowered, layout) in structured::lower(&context, thread, Copies::Exactly(1), &mut errors) {
             threads.push(lowered);
-            texts.layouts.push(layout);
+            texts.layouts.push(structured::Layout { bare: bare.clone(), ..layout });
         }
     }
     if !errors.is_empty() {

@@ -14,6 +14,15 @@ pub(crate) struct Layout {
     pub(crate) sites: Vec<Option<Site>>,
     /// The stores, by the numbers of their instructions.
     pub(crate) stores: FxHashMap<usize, StoreText>,
+    /// The statements after `if`, `else`, `while` and the like that have no braces around them.
+    pub(crate) bare: Vec<Span>,
+}
+
+impl Layout {
+    /// Whether a statement cannot be put before a byte, for want of braces.
+    pub(crate) fn lacks_braces(&self, at: usize) -> bool {
+        self.bare.iter().any(|span| (span.start..span.end).contains(&at))
+    }
 }
 
 /// Where a fence at a label is put.
@@ -184,6 +193,6 @@ impl Draft {
             sites[id.index()] = Some(Site { before, back: place.back.clone(), inside });
         }
         let stores = self.stores.into_iter().map(|(number, text)| (finished.numbers[number], text)).collect();
-        Layout { sites, stores }
+        Layout { sites, stores, bare: Vec::new() }
     }
 }

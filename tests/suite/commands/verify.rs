@@ -76,7 +76,8 @@ fn evidence_of_check_is_accepted_and_changed_inputs_are_not() {
 }
 
 /// Models that are looked at for many seconds, with any number of each thread at least.
-const SLOW: [&str; 3] = ["array-queue.pal", "chase-lev-fenced.pal", "chase-lev-size-check.pal"];
+const SLOW: [&str; 5] =
+    ["array-queue.pal", "chase-lev.pal", "chase-lev-fenced.pal", "chase-lev-size-check.pal", "vyukov-queue-4.pal"];
 
 /// The paths of all models.
 fn models() -> Vec<String> {

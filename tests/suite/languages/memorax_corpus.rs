@@ -79,7 +79,7 @@ fn reached(program: &Program, model: Model, seconds: u64) -> Option<bool> {
 #[test]
 fn simulation_says_what_the_table_says() {
     let seconds = if is_long_run() { 120 } else { 1 };
-    let rows = sample(table(), 3);
+    let rows = sample(table(), 6);
     let objections: Vec<String> = rows
         .par_iter()
         .flat_map_iter(|row| {

@@ -235,7 +235,7 @@ fn read(folder: &Path, functions: &[String]) -> Result<Program, String> {
 #[test]
 fn what_is_robust_in_parts_is_robust() {
     let folder = tempfile::tempdir().expect("a folder");
-    let programs: Vec<Threads> = seeds(150, 6_000).map(|seed| Random(seed * 0x9e37_79b9 + 77).threads()).collect();
+    let programs: Vec<Threads> = seeds(40, 6_000).map(|seed| Random(seed * 0x9e37_79b9 + 77).threads()).collect();
     let name = |program: usize, thread: usize| format!("p{program}_{thread}");
     let mut functions = Vec::new();
     for (number, threads) in programs.iter().enumerate() {
@@ -286,7 +286,7 @@ fn what_is_robust_in_parts_is_robust() {
     println!(
         "{robust} robust, {cyclic} not, {alarms} not robust in parts alone, {refused} refused; {divided} in parts"
     );
-    assert!(robust > 20 && cyclic > 0 && divided > 20, "{robust} {cyclic} {divided}");
+    assert!(robust > 5 && cyclic > 0 && divided > 5, "{robust} {cyclic} {divided}");
 }
 
 /// Functions about one thing each.

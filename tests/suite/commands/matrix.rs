@@ -34,7 +34,7 @@ struct Refused {
     questions: &'static [&'static str],
 }
 
-const REFUSED: [Refused; 3] = [
+const REFUSED: [Refused; 5] = [
     // Balances are known where interleavings, or attacks under TSO, are explored.
     Refused {
         said: " grows: it takes more than 64 values",
@@ -46,6 +46,30 @@ const REFUSED: [Refused; 3] = [
         said: " grows: it takes more than 64 values",
         models: &["spsc-ring"],
         questions: &["hangs, SC", "hangs, TSO", "hangs, PSO", "fences, hangs"],
+    },
+    // A semaphore holds a unit for each copy that was in the text.
+    Refused {
+        said: " is outside the domain ",
+        models: &[
+            "acrn-2623",
+            "acrn-2623-fixed",
+            "hvisor-266",
+            "hvisor-266-fixed",
+            "kvmtool-virtio",
+            "liburing-541",
+            "liburing-541-fixed",
+            "seastar-1488",
+            "tokio-1788",
+            "tokio-1788-fixed",
+            "tokio-io-uring-197",
+        ],
+        questions: &["states, TSO", "states, all"],
+    },
+    // Under PSO a party comes through before all have arrived, and the count goes past them.
+    Refused {
+        said: " is outside the domain ",
+        models: &["sense-barrier"],
+        questions: &["robustness, PSO", "hangs, PSO", "states, all"],
     },
     Refused { said: "nothing to prove: the program has no `ensure`", models: &[], questions: &[] },
 ];

@@ -176,8 +176,8 @@ pub(crate) fn in_order<T: Copy + Ord>(tokens: &mut [(T, Tokens)]) {
     ordered::sort_by_key(tokens, |(token, _)| *token);
 }
 
-/// Every split of so many copies among so many ways, as the ways that are chosen and how many copies choose each; nothing where
-/// there are more than [`MOST_CHOICES`].
+/// Every split of so many copies among so many ways, as the ways that are chosen and how many
+/// copies choose each; nothing where there are more than [`MOST_CHOICES`].
 pub(crate) fn splits(copies: u64, ways: usize) -> Option<Vec<Vec<(usize, u64)>>> {
     let mut found = Vec::new();
     let mut open = vec![(Vec::new(), 0, copies)];

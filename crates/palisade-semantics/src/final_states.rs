@@ -5,13 +5,15 @@
 //! test asks about. In every other final state some thread is *stuck*: an `assert` blocks it for ever, or a lock that
 //! nobody gives back.
 //!
-//! The search takes the sufficient events of [`reduction`](super::reduction). In programs with loops reduced steps that
-//! all lead back to explored states could put the others off for ever; there all events are taken.
+//! The search takes the sufficient events of [`reduction`](super::reduction). In programs with
+//! loops reduced steps that all lead back to explored states could put the others off for ever;
+//! there all events are taken.
 //!
 //! Nothing is put off for ever (THEORY.md, "Simulations").
 //!
-//! With loops, states may be [coarse](Search::is_coarse): dead registers hold 0 ([`forgetting`](super::forgetting)), and
-//! a state from which one private event suffices is passed over.
+//! With loops, states may be [coarse](Search::is_coarse): dead registers hold 0
+//! ([`forgetting`](super::forgetting)), and a state from which one private event suffices is passed
+//! over.
 //!
 //! A joint control state may be passed by one interleaving of a trace and not by another. So where a reduced step goes to a label that
 //! a joint state names, or leaves it, all events are taken: the steps that may be left out do not change which joint states
@@ -84,8 +86,8 @@ pub struct Search {
     pub told: Told,
     /// So many values a register or an address may take up to turns of counters, in a program without a domain.
     pub values: usize,
-    /// Whether to leave out, in programs with loops, what dead registers hold and states from which one private
-    /// event suffices.
+    /// Whether to leave out, in programs with loops, what dead registers hold and states from which
+    /// one private event suffices.
     pub is_coarse: bool,
 }
 
@@ -250,8 +252,8 @@ impl<'m, 'p> Graph<'m, 'p> {
         }
     }
 
-    /// The state that an event leads to, or which stands for it, where states are coarse behind the private events that
-    /// suffice; and these events.
+    /// The state that an event leads to, or which stands for it, where states are coarse behind the
+    /// private events that suffice; and these events.
     fn successor(&self, state: &State, event: &Event) -> (State, Vec<Event>) {
         let mut successor = self.machine.successor(state, event);
         self.stand(&mut successor);

@@ -3,8 +3,8 @@
 //! A register is looked at by instructions that read it before they or others write it, and in a
 //! final state. So all registers are live where a copy may stand in a final state: where it has
 //! ended, and wherever no instruction at its label may be executable. Two states that differ in
-//! dead registers alone have the same steps, with the same accesses and violations, and lead to such
-//! states again.
+//! dead registers alone have the same steps, with the same accesses and violations, and lead to
+//! such states again.
 
 use super::machine::{Machine, State};
 use palisade_model::program::{Action, ByLabel, Expression, LabelId, Liveness, Program, Thread, UnaryOperator};
@@ -36,7 +36,8 @@ impl Forgetting {
     }
 }
 
-/// Whether a copy may stand at a label in a final state, while nobody holds the lock, or fails there.
+/// Whether a copy may stand at a label in a final state, while nobody holds the lock, or fails
+/// there.
 fn may_rest(thread: &Thread, by_label: &ByLabel, label: LabelId) -> bool {
     let here = || by_label[label.index()].iter().map(|id| &thread.instruction(*id).action);
     let conditions: Vec<&Expression> = here()

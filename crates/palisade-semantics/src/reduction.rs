@@ -19,7 +19,9 @@
 //!    these get the same store.) A set of processes is closed when it holds, with each process, all those that may
 //!    ever conflict with what it can do next, and where it waits for others, some of which one has to act before it can: the
 //!    oldest store's buffer where it waits for an empty buffer, every buffer that can be flushed where it waits for
-//!    room, and all that may write the address where a read waits for another value. A store that may not leave yet – under TSO any but the oldest, under PSO one behind a mark – waits for the oldest
+//!    room, and all that may write the address where a read waits for another value. A store that
+//! may not leave yet – under TSO any but the oldest, under PSO one behind a mark – waits for the
+//! oldest
 //!    store. The next events of a closed set are persistent; the search follows the smallest one that it finds.
 //!
 //! Everything else takes all events.
@@ -78,8 +80,8 @@ impl Reduction {
         Self { footprints: (!locks).then(|| footprints(machine.program())) }
     }
 
-    /// The private event that alone suffices in a state, where all copies may execute instructions; nothing where several
-    /// do, others, or one without a value.
+    /// The private event that alone suffices in a state, where all copies may execute instructions;
+    /// nothing where several do, others, or one without a value.
     pub(super) fn only_private_event(machine: &Machine<'_>, state: &State) -> Option<Event> {
         let mut events = Vec::new();
         for position in (0..machine.copies().len()).filter(|position| is_all_private(machine, state, *position)) {
@@ -240,7 +242,8 @@ impl<M: Fn(usize) -> bool> Scene<'_, '_, M> {
         }
     }
 
-    /// Adds the processes of other copies that may ever write an address, or touch it if it is written here.
+    /// Adds the processes of other copies that may ever write an address, or touch it if it is
+    /// written here.
     fn add_touching(&self, closure: &mut Closure, own: usize, (address, writes): (Value, bool)) {
         for (position, thread) in self.state.threads().iter().enumerate() {
             if position == own {
@@ -260,8 +263,9 @@ impl<M: Fn(usize) -> bool> Scene<'_, '_, M> {
         }
     }
 
-    /// Adds the processes of which one has to act before a read at the copy's label that waits for another value: those that may write
-    /// its address, and the flush of the own store that it would read.
+    /// Adds the processes of which one has to act before a read at the copy's label that waits for
+    /// another value: those that may write its address, and the flush of the own store that it
+    /// would read.
     fn add_releasing(&self, closure: &mut Closure, position: usize) {
         let thread = &self.state.threads()[position];
         if !(self.may_execute)(position) {

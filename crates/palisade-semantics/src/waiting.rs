@@ -65,7 +65,8 @@ impl Machine<'_> {
         self.unless_held_up(state, position, id, effect)
     }
 
-    /// The effect of executing an instruction, unless it waits for another value than the one that it reads.
+    /// The effect of executing an instruction, unless it waits for another value than the one that
+    /// it reads.
     pub(super) fn unless_held_up(
         &self,
         state: &State,

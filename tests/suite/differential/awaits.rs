@@ -1,4 +1,5 @@
-//! Robustness against TSO of programs that wait: a try that fails is no event, in the engine, the checker and the oracle alike.
+//! Robustness against TSO of programs that wait: a try that fails is no event, in the engine, the
+//! checker and the oracle alike.
 
 use super::{Amount, Compared, compare_generated, of_class};
 use crate::checked::{check_pso, unconfirmed_check};

@@ -28,7 +28,8 @@ struct Outcomes {
     joint: BTreeSet<usize>,
 }
 
-/// Takes every event of every state; nothing where there are too many states, or a step lacks a value.
+/// Takes every event of every state; nothing where there are too many states, or a step lacks a
+/// value.
 fn enumerated(machine: &Machine<'_>) -> Option<(Outcomes, usize)> {
     let mut outcomes = Outcomes::default();
     let mut seen = HashSet::from([machine.initial_state()]);

@@ -176,7 +176,8 @@ fn what_fences_cannot_do_about_hangs_is_said() {
     assert_eq!(said(folder.path(), "fences --ask hangs events.pal").0, 2);
 }
 
-/// Takes two locks by spinning in the middle of a round, so that two copies may wait for each other.
+/// Takes two locks by spinning in the middle of a round, so that two copies may wait for each
+/// other.
 const CROSSED: &str = "program Crossed
 address left, right, shown
 thread a { loop { shown = 1; while (xchg(left, 1) != 0) {} while (xchg(right, 1) != 0) {} right = 0; left = 0; } }

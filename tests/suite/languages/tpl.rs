@@ -72,6 +72,8 @@ fn texts_that_mean_nothing_are_refused() {
         ("global x; fn t { x.store(1, acq); }", "a store cannot be `acq`"),
         ("global x; fn t { local r; r = x.load(rel); }", "a load cannot be `rel`"),
         ("global x; fn t { fence(rlx); }", "a fence cannot be `rlx`"),
+        ("global x; fn t { local a; x = a; }", "`x` is a location, not a local"),
+        ("na x; fn t { local a; a = x + 1; }", "`x` is a location, not a local"),
         ("global x; fn t { x.store(1, seq); }", "`seq` is no ordering"),
         ("global x; fn t { waits(x, 1); }", "`waits` begins no statement"),
         ("global x, x; fn t { }", "`x` is declared twice"),

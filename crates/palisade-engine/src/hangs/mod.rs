@@ -101,7 +101,8 @@ pub enum Why {
     BuffersLonger(usize),
     /// Copies counted up to so many may hang, and no instance with few copies does.
     CountsTooFew(u64),
-    /// Copies counted as none or some are in more than so many combinations, and no instance with up to so many copies is stuck.
+    /// Copies counted as none or some are in more than so many combinations, and no instance with
+    /// up to so many copies is stuck.
     CountsTooMany(u64, u64),
     /// With ever more copies values grow: in words.
     Grows(String),

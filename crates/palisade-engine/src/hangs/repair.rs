@@ -22,7 +22,8 @@ use palisade_semantics::Machine;
 use std::collections::BTreeSet;
 
 /// Finds the cheapest fences with which a program has no stuck state, puts them in its text, and
-/// has evidence for every claim checked. With `ignore_timeouts` what is `timed` waits like all else.
+/// has evidence for every claim checked. With `ignore_timeouts` what is `timed` waits like all
+/// else.
 ///
 /// # Errors
 ///

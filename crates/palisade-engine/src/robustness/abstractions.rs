@@ -90,8 +90,9 @@ impl Known {
     }
 }
 
-/// The candidates in the order in which they are tried: those of which a proof says more, or takes less, first. Who knows
-/// less of values does not know what is waited for, so their reads try again.
+/// The candidates in the order in which they are tried: those of which a proof says more, or takes
+/// less, first. Who knows less of values does not know what is waited for, so their reads try
+/// again.
 fn candidates(program: &Program) -> impl Iterator<Item = Candidate> + '_ {
     let sizes = if may_be_residues(program) { sizes(program) } else { Vec::new() };
     let (few, many): (Vec<_>, Vec<_>) = sizes.into_iter().partition(|(size, _)| *size <= SOME);

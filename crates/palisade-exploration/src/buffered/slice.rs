@@ -146,8 +146,8 @@ impl Slice {
         self.left_out.iter().map(ids).collect()
     }
 
-    /// The program in which nothing is left but what matters. Its reads do not wait, as registers and conditions may
-    /// be left out on which that rests.
+    /// The program in which nothing is left but what matters. Its reads do not wait, as registers
+    /// and conditions may be left out on which that rests.
     pub fn apply(&self, program: &Program) -> Program {
         // Properties are asked of all executions.
         let mut sliced = Program { accepted: Vec::new(), ..program.spinning() };

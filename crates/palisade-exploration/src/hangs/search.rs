@@ -162,7 +162,8 @@ impl<'p> Search<'p> {
     }
 }
 
-/// Steps between two looks at the limits: a configuration has as many as there are values to choose.
+/// Steps between two looks at the limits: a configuration has as many as there are values to
+/// choose.
 const BETWEEN_LOOKS: usize = 256;
 
 impl Search<'_> {

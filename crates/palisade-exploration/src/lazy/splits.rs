@@ -1,13 +1,15 @@
 //! In which ways copies choose.
 
-/// A search starts from no more initial configurations than this, and one step leads to no more. The checker lists as many.
+/// A search starts from no more initial configurations than this, and one step leads to no more.
+/// The checker lists as many.
 pub(crate) const MOST_WAYS: usize = 1 << 16;
 
 /// For each way that is chosen its index, and how many copies choose it.
 pub(crate) type Split = Vec<(usize, u64)>;
 
-/// Every split of `copies` among `ways`, in the order of the counts of all ways; nothing where there are more than
-/// [`MOST_WAYS`]. No copies split in one way, and copies that have no way split in none.
+/// Every split of `copies` among `ways`, in the order of the counts of all ways; nothing where
+/// there are more than [`MOST_WAYS`]. No copies split in one way, and copies that have no way split
+/// in none.
 ///
 /// The work is linear in what is returned, however many ways there are.
 pub(crate) fn splits(copies: u64, ways: usize) -> Option<Vec<Split>> {

@@ -307,7 +307,8 @@ impl Tables<'_> {
     }
 }
 
-/// What a read waits for, of a term for what it finds with the values that this may have; it adds when that has a value.
+/// What a read waits for, of a term for what it finds with the values that this may have; it adds
+/// when that has a value.
 fn waited_for(reading: Reading<'_>, until: &Expression, old: (&str, &[Value]), defined: &mut Vec<String>) -> String {
     let Term { text, defined: conditions } = Reading { old: Some(old), ..reading }.condition(until);
     defined.extend(conditions);

@@ -289,7 +289,8 @@ impl Checking<'_> {
     }
 }
 
-/// Every number up to one of copies that go on by each of so many ways; nothing where there are more than [`MOST_CHOICES`].
+/// Every number up to one of copies that go on by each of so many ways; nothing where there are
+/// more than [`MOST_CHOICES`].
 fn numbers(most: u64, ways: usize) -> Option<Vec<Vec<(usize, u64)>>> {
     let mut found = vec![Vec::new()];
     for way in 0..ways {

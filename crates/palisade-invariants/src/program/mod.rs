@@ -109,7 +109,8 @@ pub fn check_robust_certificate(program: &Program, certificate: &RobustCertifica
     check_claim(program, certificate, Claim::Robust)
 }
 
-/// Whether a certificate is about a program that knows less of its counters than the one that is asked about.
+/// Whether a certificate is about a program that knows less of its counters than the one that is
+/// asked about.
 fn knows_less(certificate: &RobustCertificate) -> bool {
     let RobustCertificate { modulo, tickets, ends, counts, far, .. } = certificate;
     modulo.is_some() || !tickets.is_empty() || !ends.is_empty() || !counts.is_empty() || !far.is_empty()

@@ -43,7 +43,8 @@ pub(super) fn sliced_program(
     bounds: Option<&Bounds>,
     all_reads: bool,
 ) -> Result<(Program, Range), CheckFailure> {
-    // What waits by the language tries again here: what it waits for may rest on registers that are left out.
+    // What waits by the language tries again here: what it waits for may rest on registers that are
+    // left out.
     let mut sliced = program.spinning();
     if slice.len() != program.threads.len() {
         reject!(Form, "the slice is about {} threads of {}", slice.len(), program.threads.len());

@@ -24,7 +24,8 @@ pub(crate) enum Futex {
         /// Whether all do, or one.
         all: bool,
     },
-    /// One sleeper goes on, or all do: a register says how many, as where the compiler has merged two calls.
+    /// One sleeper goes on, or all do: a register says how many, as where the compiler has merged
+    /// two calls.
     WakeCounted,
 }
 

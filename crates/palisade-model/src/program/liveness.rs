@@ -25,7 +25,8 @@ impl Liveness {
         Self::with_observed_at(thread, observed, |label| by_label[label.index()].is_empty())
     }
 
-    /// Like [`of`](Self::of), when all registers are looked at where the thread stands at some labels.
+    /// Like [`of`](Self::of), when all registers are looked at where the thread stands at some
+    /// labels.
     pub fn observed_at(thread: &Thread, is_looked_at: impl Fn(LabelId) -> bool) -> Self {
         let all: Vec<RegisterId> = (0..thread.registers.len()).map(RegisterId::from_index).collect();
         Self::with_observed_at(thread, &all, is_looked_at)

@@ -101,7 +101,8 @@ impl Program {
         program
     }
 
-    /// The program in which nothing waits by the language: it goes round and tries again, as on x86.
+    /// The program in which nothing waits by the language: it goes round and tries again, as on
+    /// x86.
     #[must_use]
     pub fn spinning(&self) -> Self {
         let mut program = self.clone();

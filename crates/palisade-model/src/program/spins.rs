@@ -26,8 +26,8 @@ impl Program {
 }
 
 impl Thread {
-    /// The loads to which a copy comes by local instructions from where it enters a loop that has no
-    /// way out.
+    /// The loads to which a copy comes by local instructions from where it enters a loop that has
+    /// no way out.
     fn first_loads_of_rounds(&self) -> Vec<InstructionId> {
         let goes_on = |own: &&Instruction| own.action != Action::Fail;
         let component = self.components(goes_on);

@@ -132,8 +132,8 @@ impl<'s> Resolver<'_, 's> {
         (!reads).then_some(())
     }
 
-    /// Complains of what waits where a try that fails would leave its value behind: another instruction at the label, or the
-    /// address, reads the register.
+    /// Complains of what waits where a try that fails would leave its value behind: another
+    /// instruction at the label, or the address, reads the register.
     pub(super) fn check_tries(&mut self, program: &Program) {
         for thread in
             program.threads.iter().filter(|thread| thread.instructions.iter().any(|own| own.until().is_some()))

@@ -6,6 +6,7 @@ use crate::native::{self, strength};
 use crate::{Diagnostic, MAX_EXPRESSION_DEPTH};
 use palisade_model::program::{BinaryOperator, UnaryOperator};
 use palisade_model::text::Span;
+use rustc_hash::FxHashSet;
 
 /// What is read, unless there is an error in it.
 pub(super) type Read<T> = Result<T, Diagnostic>;
@@ -21,11 +22,22 @@ pub(super) struct Cursor<'t, 's> {
     depth: usize,
     /// The statements in place of blocks that were read, without braces around them.
     pub(super) bare: Vec<Span>,
+    /// The locations declared so far, and the locals of the function that is read.
+    pub(super) locations: FxHashSet<&'s str>,
+    pub(super) locals: FxHashSet<&'s str>,
 }
 
 impl<'t, 's> Cursor<'t, 's> {
     pub(super) fn new(tokens: &'t [(Token<'s>, Span)], length: usize) -> Self {
-        Self { tokens, at: 0, length, depth: 0, bare: Vec::new() }
+        Self {
+            tokens,
+            at: 0,
+            length,
+            depth: 0,
+            bare: Vec::new(),
+            locations: FxHashSet::default(),
+            locals: FxHashSet::default(),
+        }
     }
 
     /// The next token.
@@ -112,6 +124,15 @@ impl<'t, 's> Cursor<'t, 's> {
         self.nested(|cursor| cursor.binary(0))
     }
 
+    /// Refuses a location where a local belongs: accesses are calls, which have an ordering.
+    pub(super) fn refuse_location(&self, name: Name<'s>, call: &str, does: &str) -> Read<()> {
+        if !self.locations.contains(name.text) || self.locals.contains(name.text) {
+            return Ok(());
+        }
+        let help = format!("`{}.{call}` {does} it", name.text);
+        Err(Diagnostic::error(format!("`{}` is a location, not a local", name.text), name.span).with_help(help))
+    }
+
     /// Operators that bind more strongly than `above`.
     fn binary(&mut self, above: u8) -> Read<RawExpression<'s>> {
         let mut left = self.unary()?;
@@ -135,7 +156,10 @@ impl<'t, 's> Cursor<'t, 's> {
             Some(Token::Number(value)) => ExpressionKind::Literal(value),
             Some(Token::Name("true")) => ExpressionKind::Literal(1),
             Some(Token::Name("false")) => ExpressionKind::Literal(0),
-            Some(Token::Name(name)) => ExpressionKind::Name(name),
+            Some(Token::Name(name)) => {
+                self.refuse_location(Name { text: name, span: start }, "load()", "reads")?;
+                ExpressionKind::Name(name)
+            }
             Some(Token::Symbol("(")) => {
                 self.at += 1;
                 let inside = self.expression()?;

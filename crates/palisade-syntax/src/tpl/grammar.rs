@@ -88,6 +88,7 @@ fn item<'s>(cursor: &mut Cursor<'_, 's>, test: &mut Test<'s>) -> Read<()> {
         loop {
             let name = cursor.name("a location")?;
             let initial = if cursor.take("=") { cursor.number()? } else { 0 };
+            cursor.locations.insert(name.text);
             test.variables.push(Variable { name, initial });
             if !cursor.take(",") {
                 break;
@@ -114,10 +115,12 @@ fn function<'s>(cursor: &mut Cursor<'_, 's>) -> Read<Function<'s>> {
     let open = cursor.here();
     cursor.expect("{")?;
     let mut locals = Vec::new();
+    cursor.locals.clear();
     while cursor.take_word("local") {
         loop {
             let start = cursor.here();
             let register = cursor.name("a local variable")?;
+            cursor.locals.insert(register.text);
             let kind = StatementKind::Let { register, value: None };
             let (span, extent) = (cursor.since(start), cursor.since(start));
             locals.push(Statement { annotations: Vec::new(), label: None, kind, span, extent });

@@ -313,6 +313,7 @@ fn load<'s>(cursor: &mut Cursor<'_, 's>) -> Read<RawExpression<'s>> {
 /// `r = value`.
 fn assignment<'s>(cursor: &mut Cursor<'_, 's>) -> Read<StatementKind<'s>> {
     let register = cursor.name("a local variable")?;
+    cursor.refuse_location(register, "store(…)", "stores to")?;
     cursor.at += 1;
     let start = cursor.here();
     let value = match (cursor.peek(), cursor.token(1)) {

@@ -122,7 +122,8 @@ impl Verdicts {
         })
     }
 
-    /// The question whether nobody hangs under a model, and with or without timeouts, if the job asks it or looks for it.
+    /// The question whether nobody hangs under a model, and with or without timeouts, if the job
+    /// asks it or looks for it.
     fn freedom(&self, model: Model, ignores_timeouts: bool) -> Result<Question, String> {
         if ignores_timeouts != self.ignores_timeouts {
             return Err("it says who hangs with other timeouts than the job's".to_owned());

@@ -51,8 +51,8 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// The attack's load (Eq. 2). One that waits has a transition for each value with which it happens, with the arcs by
-    /// which it reads that value.
+    /// The attack's load (Eq. 2). One that waits has a transition for each value with which it
+    /// happens, with the arcs by which it reads that value.
     fn overstepped(
         &mut self,
         number: u32,

@@ -6,7 +6,8 @@ use palisade_model::ordered;
 use palisade_model::program::{Copies, Program, ThreadId};
 use std::cmp::Reverse;
 
-/// Every way in which so many copies can choose among places, as counts; nothing when there are too many.
+/// Every way in which so many copies can choose among places, as counts; nothing when there are too
+/// many.
 fn splits(copies: u64, places: &[u32]) -> Option<Vec<Vec<Entry>>> {
     let copies = u32::try_from(copies).ok().filter(|copies| *copies < u32::MAX)?;
     let entry = |(way, count)| {

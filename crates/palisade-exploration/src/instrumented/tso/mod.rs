@@ -10,12 +10,17 @@
 //!
 //! * A read that waits is a step only with a value that it waits for: a try that fails is no event.
 //!   [ESOP13, Theorem 1] still holds, because a computation with one attacker can be taken in which
-//!   each read takes the value that it took before. *Proof.* A section is one node of the trace. Cut
-//!   a computation off where a cycle closes: a store reaches memory, and no section is open. Before,
-//!   the trace is acyclic and some waiting store is *bad*: a path of happens-before leads from it to
+//!   each read takes the value that it took before. *Proof.* A section is one node of the trace.
+//! Cut
+//!   a computation off where a cycle closes: a store reaches memory, and no section is open.
+//! Before,
+//!   the trace is acyclic and some waiting store is *bad*: a path of happens-before leads from it
+//! to
 //!   an access to its address in memory. Nodes may be executed along any linear extension, with the
-//!   same stores waiting, and so may each set of nodes closed under what happens before them. Take a
-//!   bad computation with as few waiting stores as possible. The oldest waiting store of each thread
+//!   same stores waiting, and so may each set of nodes closed under what happens before them. Take
+//! a
+//!   bad computation with as few waiting stores as possible. The oldest waiting store of each
+//! thread
 //!   is bad, as else it could reach memory. Let z be the first access to which a path leads from an
 //!   oldest waiting store to its address, and keep what happens before z. Then all oldest waiting
 //!   stores are to the address of z and happen before z. A thread's *tail* begins at its oldest
@@ -23,7 +28,8 @@
 //!   none. Of a path from such a store to z let t be the last thread whose tail it meets, and leave
 //!   all other tails out. All else reads what it read, and the path still leads from t's oldest
 //!   waiting store to z. So t alone delays. Put what happens after its last load on the path behind
-//!   that load: the form of [ESOP13, Fig. 4]. ∎ PSO has no such tails: stores of other addresses may
+//!   that load: the form of [ESOP13, Fig. 4]. ∎ PSO has no such tails: stores of other addresses
+//! may
 //!   overtake. In `x←1; u←1`, `x←1; v←1` and `await u = 1; await v = 1; await x = 0` the last read
 //!   needs both stores of x delayed. So tries are events there, as where tasks are.
 //! * The attacker is part of the control. It moves instruction by instruction (fences are sought

@@ -359,8 +359,8 @@ impl Closure<'_, '_> {
         Ok(())
     }
 
-    /// Rule 4: what the attacker's instruction does, when it finds the value at its address in memory. If it waits and is the
-    /// attack's load, rule 5 as well.
+    /// Rule 4: what the attacker's instruction does, when it finds the value at its address in
+    /// memory. If it waits and is the attack's load, rule 5 as well.
     fn attacker_steps(
         &mut self,
         delaying: &DelayingThread,
@@ -390,7 +390,8 @@ impl Closure<'_, '_> {
         Ok(())
     }
 
-    /// Rule 5: the attack's load, if the attacker stands there and finds these facts; none of memory if it does not wait.
+    /// Rule 5: the attack's load, if the attacker stands there and finds these facts; none of
+    /// memory if it does not wait.
     fn overstepped_load(&mut self, delaying: &DelayingThread, found: &[Fact]) -> Result<(), CheckFailure> {
         let (thread, _, load) = self.attack;
         let before = self.model.delaying_of(delaying, &[&[Fact::Locked(false)], found].concat());

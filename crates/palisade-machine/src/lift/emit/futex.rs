@@ -41,7 +41,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// One sleeper goes on, or all, as a register says: each at a place of its own. With another number the code is not understood.
+    /// One sleeper goes on, or all, as a register says: each at a place of its own. With another
+    /// number the code is not understood.
     fn wake_counted(&mut self, address: &Expression) {
         let count = truncate(Atom::Family(Futex::NUMBER_OR_VALUE).expression(), 32, false);
         let count = self.lowerer.of_atoms(&count, None);

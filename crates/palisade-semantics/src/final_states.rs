@@ -13,7 +13,8 @@
 //!
 //! With loops, states may be [coarse](Search::is_coarse): dead registers hold 0
 //! ([`forgetting`](super::forgetting)), and a state from which one private event suffices is passed
-//! over.
+//! over. With loops or without, they are coarse too where copies of a thread stand for each other
+//! ([`symmetry`](super::symmetry)).
 //!
 //! A joint control state may be passed by one interleaving of a trace and not by another. So where a reduced step goes to a label that
 //! a joint state names, or leaves it, all events are taken: the steps that may be left out do not change which joint states
@@ -37,8 +38,9 @@ use super::reduction::{Reduction, all_events};
 use super::shortest_violation::{EFFORT, Goal, shortest_violation};
 use super::state_table::{Row, StateTable};
 use super::step::{Effect, Event, Step, StepKind};
+use super::symmetry::{Symmetry, exchanged};
 use super::turns::Turns;
-use palisade_model::limits::Limits;
+use palisade_model::limits::{Limits, StopReason};
 use palisade_model::ordered;
 use palisade_model::program::{InstructionId, Program};
 use std::collections::BTreeMap;
@@ -86,8 +88,8 @@ pub struct Search {
     pub told: Told,
     /// So many values a register or an address may take up to turns of counters, in a program without a domain.
     pub values: usize,
-    /// Whether to leave out, in programs with loops, what dead registers hold and states from which
-    /// one private event suffices.
+    /// Whether to leave out which copy of a thread does what, and in programs with loops what dead
+    /// registers hold and states from which one private event suffices.
     pub is_coarse: bool,
 }
 
@@ -146,8 +148,7 @@ pub fn search_final_states(
     if loops {
         machine = machine.with_capacity(search.capacity);
     }
-    let is_coarse = loops && search.is_coarse;
-    let mut graph = Graph::new(&machine, loops, is_coarse, None);
+    let mut graph = Graph::new(&machine, loops, search.is_coarse, None);
     let most = match search.told {
         Told::Apart => usize::MAX,
         Told::UpToTurnsWhereMany if !loops => usize::MAX,
@@ -159,7 +160,7 @@ pub fn search_final_states(
         let turned = Turns::of(program).map(|turns| {
             let values = if program.domain.is_none() { search.values } else { usize::MAX };
             let mut turned =
-                Graph::new(&machine, loops, is_coarse, Some(Turned { turns, spread: Spread::new(values) }));
+                Graph::new(&machine, loops, search.is_coarse, Some(Turned { turns, spread: Spread::new(values) }));
             let explored = turned.explore(usize::MAX, limits);
             (turned, explored)
         });
@@ -168,11 +169,15 @@ pub fn search_final_states(
             _ => explored = graph.explore(usize::MAX, limits),
         }
     }
-    *found = graph.conclude(limits);
+    let stopped;
+    (*found, stopped) = graph.conclude(limits);
     if let Err(ExplorationError::Growth(growth)) = explored {
         found.growth = Some(growth);
     }
-    explored.map(|_| ())
+    match (explored, stopped) {
+        (Ok(_), Some(reason)) => Err(reason.into()),
+        (explored, _) => explored.map(|_| ()),
+    }
 }
 
 /// How far an exploration has come.
@@ -201,13 +206,16 @@ struct Graph<'m, 'p> {
     reduction: Reduction,
     /// What is forgotten where states are coarse.
     forgetting: Option<Forgetting>,
+    /// The copies that stand for each other; none where states are not coarse.
+    symmetry: Symmetry,
     /// In the order in which they are found, which is that in which they are explored.
     states: StateTable,
     /// The state that each was found from; itself for the initial one.
     parents: Vec<u32>,
     completed: Vec<u32>,
     stuck: Vec<u32>,
-    /// Where each violated property was violated first.
+    /// Where each violated property was violated first, by the first of the copies that stand for
+    /// each other.
     violations: BTreeMap<(CopyId, InstructionId), (u32, Event)>,
     /// The labels that joint states name.
     watched: Watched,
@@ -224,7 +232,8 @@ impl<'m, 'p> Graph<'m, 'p> {
             machine,
             loops,
             reduction: Reduction::new(machine),
-            forgetting: is_coarse.then(|| Forgetting::of(machine.program())),
+            forgetting: (loops && is_coarse).then(|| Forgetting::of(machine.program())),
+            symmetry: if is_coarse { Symmetry::of(machine) } else { Symmetry::default() },
             states: StateTable::default(),
             parents: Vec::new(),
             completed: Vec::new(),
@@ -238,7 +247,7 @@ impl<'m, 'p> Graph<'m, 'p> {
         };
         let mut initial = machine.initial_state();
         graph.stand(&mut initial);
-        let row = graph.states.row(&initial);
+        let row = graph.row(&initial);
         graph.add(&row, 0);
         graph
     }
@@ -250,6 +259,14 @@ impl<'m, 'p> Graph<'m, 'p> {
         } else if let Some(forgetting) = &self.forgetting {
             forgetting.forget(self.machine, state);
         }
+    }
+
+    /// The row of the state that stands for one and for all that copies come to in each other's
+    /// places.
+    fn row(&mut self, state: &State) -> Row {
+        let mut row = self.states.row(state);
+        self.symmetry.arrange(&mut row);
+        row
     }
 
     /// The state that an event leads to, or which stands for it, where states are coarse behind the
@@ -277,7 +294,7 @@ impl<'m, 'p> Graph<'m, 'p> {
         let mut successors = Vec::with_capacity(events.len());
         for event in events {
             let (successor, _) = self.successor(state, event);
-            let row = self.states.row(&successor);
+            let row = self.row(&successor);
             successors.push((successor, row));
         }
         successors
@@ -339,7 +356,9 @@ impl<'m, 'p> Graph<'m, 'p> {
                 if let (Effect::Violation | Effect::Failure, StepKind::Execute { instruction, .. }) =
                     (event.effect, event.step.kind)
                 {
-                    self.violations.entry((event.step.copy, instruction)).or_insert((number, *event));
+                    let position = machine.position(event.step.copy).expect("an event belongs to a copy");
+                    let first = machine.copies()[self.symmetry.group(position).start];
+                    self.violations.entry((first, instruction)).or_insert((number, *event));
                 }
             }
             for (successor, row) in successors {
@@ -369,31 +388,34 @@ impl<'m, 'p> Graph<'m, 'p> {
         self.watched.contains(thread, instruction.source) || self.watched.contains(thread, instruction.target)
     }
 
-    /// What has been found so far.
-    fn conclude(mut self, limits: &Limits) -> FinalStates {
-        let to_stuck = self.stuck.first().map(|number| self.computation(*number, None, !self.loops));
+    /// What has been found so far, and the limit that kept final states from being listed.
+    fn conclude(mut self, limits: &Limits) -> (FinalStates, Option<StopReason>) {
+        let to_stuck = self.stuck.first().copied();
+        let to_stuck = to_stuck.map(|number| Computation { shortest: !self.loops, ..self.computation(number, None) });
         let mut effort = EFFORT;
         let mut violations = BTreeMap::new();
-        for (violated, (number, event)) in std::mem::take(&mut self.violations) {
-            let known = self.computation(number, Some(event.step), false);
-            let goal = Goal::Violation(violated.0, violated.1);
+        for ((first, instruction), (number, event)) in std::mem::take(&mut self.violations) {
+            let known = self.computation(number, Some(event.step));
+            let copy = known.events.last().expect("it ends in the violation").step.copy;
+            let goal = Goal::Violation(copy, instruction);
             let shown = shortest_violation(self.machine, goal, known, &mut effort, limits);
-            violations.insert(violated, shown);
+            let first = self.machine.position(first).expect("it is a copy of the instance");
+            for other in &self.machine.copies()[self.symmetry.group(first)] {
+                violations.insert((*other, instruction), exchanged(self.machine, &shown, [copy, *other]));
+            }
         }
         let mut joint = BTreeMap::new();
         for (index, number) in std::mem::take(&mut self.joint) {
             let goal = Goal::Joint(&self.machine.program().never[index]);
-            let known = self.computation(number, None, false);
+            let known = self.computation(number, None);
             joint.insert(index, shortest_violation(self.machine, goal, known, &mut effort, limits));
         }
-        let sorted = |numbers: &[u32]| {
-            let mut states: Vec<State> = numbers.iter().map(|number| self.states.state(*number)).collect();
-            ordered::sort_by(&mut states, State::cmp);
-            states
-        };
-        FinalStates {
-            completed: sorted(&self.completed),
-            stuck: sorted(&self.stuck),
+        let mut stopped = None;
+        let completed = self.finals(&self.completed, limits, &mut stopped);
+        let stuck = self.finals(&self.stuck, limits, &mut stopped);
+        let found = FinalStates {
+            completed,
+            stuck,
             to_stuck,
             violations,
             joint,
@@ -401,7 +423,27 @@ impl<'m, 'p> Graph<'m, 'p> {
             explored: self.explored,
             turns: self.turned.map(|turned| turned.turns),
             growth: None,
+        };
+        (found, stopped)
+    }
+
+    /// The states with these numbers and those for which they stand, ascending; without most of the
+    /// latter after a limit is reached.
+    fn finals(&self, numbers: &[u32], limits: &Limits, stopped: &mut Option<StopReason>) -> Vec<State> {
+        let mut states = Vec::new();
+        for number in numbers {
+            let listed = self.symmetry.each_exchanged(&self.states.state(*number), &mut |state| {
+                states.push(state.clone());
+                match stopped {
+                    Some(reason) => Err(*reason),
+                    None if states.len().is_multiple_of(1024) => limits.check(),
+                    None => Ok(()),
+                }
+            });
+            *stopped = stopped.or(listed.err());
         }
+        ordered::sort_by(&mut states, State::cmp);
+        states
     }
 
     fn add(&mut self, row: &Row, parent: u32) {
@@ -410,25 +452,38 @@ impl<'m, 'p> Graph<'m, 'p> {
         }
     }
 
-    /// The computation by which a state was found, and one step more.
-    fn computation(&self, number: u32, last: Option<Step>, shortest: bool) -> Computation {
+    /// The computation by which a state was found, or one that stands for it, and one step more.
+    fn computation(&mut self, number: u32, last: Option<Step>) -> Computation {
         let mut path = vec![number];
         while path[path.len() - 1] != 0 {
             path.push(self.parents[path[path.len() - 1] as usize]);
         }
         path.reverse();
-        let between = path.windows(2).flat_map(|pair| self.steps_between(pair[0], pair[1]));
-        let mut computation = Computation { shortest, ..Computation::empty(self.machine) };
-        for step in between.chain(last) {
-            let state = computation.states.last().expect("there is an initial state");
-            let event = self.machine.event(state, step).expect("states that stand for each other have the same steps");
-            computation.push(self.machine, event);
+        let mut computation = Computation::empty(self.machine);
+        // Which copy stands where the states that were found have another one.
+        let mut standing = self.machine.copies().to_vec();
+        for pair in path.windows(2) {
+            let (steps, order) = self.steps_between(pair[0], pair[1]);
+            steps.into_iter().for_each(|step| self.take(&mut computation, step, &standing));
+            standing = order.into_iter().map(|position| standing[position]).collect();
         }
+        last.into_iter().for_each(|step| self.take(&mut computation, step, &standing));
         computation
     }
 
-    fn steps_between(&self, number: u32, successor: u32) -> Vec<Step> {
-        let (state, successor) = (self.states.state(number), self.states.state(successor));
+    /// Lets the copy that stands for that of a step take it.
+    fn take(&self, computation: &mut Computation, step: Step, standing: &[CopyId]) {
+        let position = self.machine.position(step.copy).expect("a step belongs to a copy of the instance");
+        let step = Step { copy: standing[position], ..step };
+        let state = computation.states.last().expect("there is an initial state");
+        let event = self.machine.event(state, step).expect("states that stand for each other have the same steps");
+        computation.push(self.machine, event);
+    }
+
+    /// The steps from a state to one that was found from it, and the positions that the copies have
+    /// before they are put in order.
+    fn steps_between(&mut self, number: u32, successor: u32) -> (Vec<Step>, Vec<usize>) {
+        let state = self.states.state(number);
         let mut events = Vec::new();
         for position in 0..self.machine.copies().len() {
             // The events before a value that does not exist are there all the same; the search has come past it.
@@ -436,7 +491,11 @@ impl<'m, 'p> Graph<'m, 'p> {
         }
         let leading = |event: &Event| {
             let (found, passed) = self.successor(&state, event);
-            (found == successor).then(|| std::iter::once(event).chain(&passed).map(|event| event.step).collect())
+            let mut row = self.states.row(&found);
+            let order = self.symmetry.order(&row);
+            self.symmetry.arrange(&mut row);
+            let steps = || std::iter::once(event).chain(&passed).map(|event| event.step).collect();
+            (self.states.number(&row) == Some(successor)).then(|| (steps(), order))
         };
         events.iter().find_map(leading).expect("a state is found by a step from its parent")
     }

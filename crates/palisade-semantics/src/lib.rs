@@ -40,6 +40,7 @@ mod replay;
 mod shortest_violation;
 mod state_table;
 mod step;
+mod symmetry;
 mod target;
 pub mod tasks;
 mod trace;

@@ -101,8 +101,8 @@ fn compare_under(program: &Program, model: Model) -> Compared {
     Ok(if 2 * explored <= states { "at most half of the states" } else { "more states" })
 }
 
-/// A random program with a loop of its own in the first thread, so that states are coarse, and a
-/// joint state.
+/// A random program with a loop of its own in the first thread, so that states are coarse, now and
+/// then with two copies of it, and a joint state.
 fn generated(seed: u64) -> Program {
     let shape = Shape {
         loops: [0, 25, 50][usize::try_from(seed % 3).expect("it is small")],
@@ -120,6 +120,9 @@ fn generated(seed: u64) -> Program {
         }
     });
     let thread = &mut program.threads[0];
+    if seed.is_multiple_of(5) {
+        thread.copies = Copies::Exactly(2);
+    }
     thread.instructions.push(Instruction::new(thread.initial, thread.initial, Action::Nop, Span::default()));
     let place = |(thread, own): (ThreadId, &Thread)| {
         let labels = u64::try_from(own.labels.len()).expect("few labels");
@@ -163,5 +166,33 @@ end
     let program = read(SourceText::new("shown.pal", text), Format::Native).expect("it is a program").program;
     for model in [Model::Sc, Model::Tso, Model::Pso] {
         compare_under(&program, model).expect("final states are the same");
+    }
+}
+
+/// Four copies have 24 orders.
+#[test]
+fn copies_stand_for_each_other() {
+    let text = "program Tickets
+domain 0..7 wrap
+address next, serving
+thread worker [4] regs mine, now init draw begin
+  draw: mine <- fetch_add(mem[next], 1); goto wait;
+  wait: now <- mem[serving]; goto look;
+  look: assert now = mine; goto serve;
+  look: assert now != mine; goto wait;
+  serve: mem[serving] <- now + 1; goto done;
+end
+";
+    let program = read(SourceText::new("tickets.pal", text), Format::Native).expect("it is a program").program;
+    let instance = Instance::of(&program).expect("copies are fixed");
+    for model in [Model::Sc, Model::Tso, Model::Pso] {
+        let [apart, coarse] = [false, true].map(|is_coarse| {
+            let search = Search { capacity: CAPACITY, told: Told::Apart, values: usize::MAX, is_coarse };
+            let mut found = FinalStates::default();
+            search_final_states(&program, &instance, model, search, &Limits::none(), &mut found).expect("it ends");
+            found
+        });
+        assert_eq!((&apart.completed, apart.completed.len()), (&coarse.completed, 24), "{model:?}");
+        assert!(8 * coarse.explored < apart.explored, "{model:?}: {} of {}", coarse.explored, apart.explored);
     }
 }

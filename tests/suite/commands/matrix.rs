@@ -34,7 +34,7 @@ struct Refused {
     questions: &'static [&'static str],
 }
 
-const REFUSED: [Refused; 5] = [
+const REFUSED: [Refused; 7] = [
     // Balances are known where interleavings, or attacks under TSO, are explored.
     Refused {
         said: " grows: it takes more than 64 values",
@@ -46,6 +46,14 @@ const REFUSED: [Refused; 5] = [
         said: " grows: it takes more than 64 values",
         models: &["spsc-ring"],
         questions: &["hangs, SC", "hangs, TSO", "hangs, PSO", "fences, hangs"],
+    },
+    // A race is sought value by value.
+    Refused { said: " grows: it takes more than 64 values", models: &["bounded-channel"], questions: &["races"] },
+    // A copy may keep a key for ever while the slot's generations go on, and final states show it.
+    Refused {
+        said: " grows: it takes more than 64 values",
+        models: &["slab-slot"],
+        questions: &["states, TSO", "states, all"],
     },
     // A semaphore holds a unit for each copy that was in the text.
     Refused {

@@ -94,3 +94,37 @@ fn broken_queues_are_violated_by_few_copies() {
         assert!(copies.iter().sum::<u64>() <= 4, "{what}: {copies:?}");
     }
 }
+
+#[test]
+fn a_channel_and_a_slab_are_proved_for_any_number() {
+    for name in ["bounded-channel.pal", "slab-slot.pal"] {
+        let program = program(text(name), &[]);
+        let proof = proved(&program, Model::Tso);
+        assert!(holds(&proof), "{name}: {:?}", proof.answers);
+        let checked = check(&program, &CheckOptions::default()).expect("no fault");
+        assert_eq!(checked.verdict, Verdict::Robust, "{name}");
+    }
+}
+
+#[test]
+fn broken_channels_and_slabs_are_violated_by_two_copies() {
+    let wrong = [
+        ("bounded-channel.pal", "!= first + 2", "!= first + 3"),
+        ("bounded-channel.pal", "buffer[first & 1]", "buffer[last & 1]"),
+        (
+            "slab-slot.pal",
+            "        element = word + 2;\n        slot = word + 2;",
+            "        slot = word + 2;\n        element = word + 2;",
+        ),
+        (
+            "slab-slot.pal",
+            "        let taken = element;\n        ensure taken == key;\n        slot = key + 2;",
+            "        slot = key + 2;\n        let taken = element;\n        ensure taken == key;",
+        ),
+    ];
+    for (name, old, new) in wrong {
+        let right = text(name);
+        assert!(right.contains(old), "{name}: {old}");
+        assert_eq!(violated_by(&program(right.replace(old, new), &[]), Model::Sc), [1, 1], "{name}: {new}");
+    }
+}

@@ -35,10 +35,9 @@ pub(super) fn is_spaced(items: &[Item<'_>], index: usize) -> bool {
                 || matches!(left, Token::Symbol(symbol) if symbol != Symbol::CloseBracket)
         }
         (Token::Name(word), Token::Symbol(Symbol::OpenParen)) => STATEMENTS.contains(&word),
-        (Token::Keyword(keyword), Token::Symbol(Symbol::OpenParen)) => !matches!(
-            keyword,
-            Keyword::Cas | Keyword::Xchg | Keyword::FetchAdd | Keyword::Rmw | Keyword::Lock | Keyword::Unlock
-        ),
+        (Token::Keyword(keyword), Token::Symbol(Symbol::OpenParen)) => {
+            !matches!(keyword, Keyword::Cas | Keyword::Xchg | Keyword::FetchAdd | Keyword::Rmw)
+        }
         (Token::Symbol(symbol), _) if is_prefix(symbol) => !stands_before_operand(items, index - 1),
         _ => true,
     }

@@ -4,7 +4,7 @@
 //! machine words: the expectations are the bits of one number.
 
 use super::lexer::{Spanned, begins_name};
-use super::token::{ITEM_WORDS, Keyword, POST, Symbol, Token};
+use super::token::{ITEM_WORDS, Keyword, LOCKS, POST, Symbol, Token};
 use crate::Diagnostic;
 use crate::suggest::closest;
 use chumsky::DefaultExpected;
@@ -222,13 +222,13 @@ impl Failure<'_> {
                 "a body in braces stands right behind the thread's name and copies, `thread t [2] { … }`; `let` declares its registers"
             }
             (_, Token::Symbol(Symbol::CloseBrace)) => "no brace is open here",
-            (
-                Some(Token::Keyword(keyword @ (Keyword::Lock | Keyword::Unlock | Keyword::Mfence | Keyword::Sfence))),
-                Token::Symbol(Symbol::OpenParen),
-            ) => {
+            (None, Token::Name(word)) if closest(word, [Keyword::Program.spelling()]).is_none() => {
+                let item = of_item(word).map(|item| format!("; {item}"));
+                return Some(format!("a text begins with `program` and a name{}", item.unwrap_or_default()));
+            }
+            (Some(before), Token::Symbol(Symbol::OpenParen)) if takes_no_operands(before) => {
                 return Some(format!(
-                    "`{}` takes no operands; in a body in braces a lock is a procedure, `proc lock(l) {{ … }}`",
-                    keyword.spelling()
+                    "`{before}` takes no operands; in a body in braces a lock is a procedure, `proc lock(l) {{ … }}`"
                 ));
             }
             (_, Token::Symbol(symbol @ (Symbol::Plus | Symbol::Minus)))
@@ -308,7 +308,7 @@ impl Failure<'_> {
         }
         // `mfnce; goto l1;`: the grammar took the misspelt word for a register or a label.
         let Some(Token::Name(word)) = before else { return None };
-        let keyword = closest(word, Keyword::ALL.iter().map(|keyword| keyword.spelling()))?;
+        let keyword = closest(word, Keyword::ALL.iter().map(|keyword| keyword.spelling()).chain(LOCKS))?;
         Some(format!("is `{word}` meant to be `{keyword}`?"))
     }
 }
@@ -344,6 +344,15 @@ fn of_word(word: &str) -> Option<&'static str> {
         }
         _ => return None,
     })
+}
+
+/// Whether the word begins an instruction that people write with operands elsewhere.
+fn takes_no_operands(word: Token<'_>) -> bool {
+    match word {
+        Token::Keyword(keyword) => matches!(keyword, Keyword::Mfence | Keyword::Sfence),
+        Token::Name(word) => LOCKS.contains(&word),
+        _ => false,
+    }
 }
 
 /// The name before the innermost parenthesis that is open after the tokens.

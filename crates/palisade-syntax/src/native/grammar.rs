@@ -352,9 +352,9 @@ fn instruction<'t, 's: 't>(expression: Rule<'t, 's, RawExpression<'s>>) -> Rule<
         Token::Keyword(Keyword::Mfence) => Plain::Fence,
         Token::Keyword(Keyword::Sfence) => Plain::StoreFence,
         Token::Keyword(Keyword::Nop) => Plain::Nop,
-        Token::Keyword(Keyword::Lock) => Plain::Lock,
-        Token::Keyword(Keyword::Unlock) => Plain::Unlock,
         Token::Keyword(Keyword::Fail) => Plain::Fail,
+        Token::Name("lock") => Plain::Lock,
+        Token::Name("unlock") => Plain::Unlock,
     }
     .map(RawInstruction::Plain);
     let assume = keyword(Keyword::Assert)

@@ -44,8 +44,6 @@ spelled!(
         Xchg "xchg",
         FetchAdd "fetch_add",
         Rmw "rmw",
-        Lock "lock",
-        Unlock "unlock",
         Ensure "ensure",
         Fail "fail",
     }
@@ -80,6 +78,9 @@ pub(crate) const UNPARK: &str = "unpark";
 
 /// The words before an instruction that waits.
 pub(crate) const MARKS: [&str; 2] = ["idle", "timed"];
+
+/// The words that open and close a locked section; in a body in braces they may be procedures.
+pub(crate) const LOCKS: [&str; 2] = ["lock", "unlock"];
 
 /// The word for a fence with an ordering.
 pub(crate) const FENCE: &str = "fence";

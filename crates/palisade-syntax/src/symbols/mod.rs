@@ -8,7 +8,7 @@ mod native;
 mod program;
 
 use crate::native::structured::WORDS;
-use crate::native::token::{ITEM_WORDS, Keyword, MARKS};
+use crate::native::token::{ITEM_WORDS, Keyword, LOCKS, MARKS};
 use crate::{Format, parse};
 use palisade_model::program::Ordering;
 use palisade_model::text::{SourceText, Span};
@@ -115,7 +115,7 @@ impl Symbols {
 pub fn words() -> impl Iterator<Item = &'static str> {
     let keywords = Keyword::ALL.iter().map(|keyword| keyword.spelling());
     let orderings = Ordering::ALL.into_iter().map(Ordering::word);
-    keywords.chain(ITEM_WORDS).chain(MARKS).chain(WORDS.iter().copied()).chain(orderings)
+    keywords.chain(ITEM_WORDS).chain(LOCKS).chain(MARKS).chain(WORDS.iter().copied()).chain(orderings)
 }
 
 #[cfg(test)]

@@ -66,7 +66,6 @@ impl<'s> Reader<'_, 's> {
     fn name(&self, ahead: usize) -> Option<(&'s str, Span)> {
         match self.tokens.get(self.at + ahead)? {
             (Token::Name(name), span) => Some((name, *span)),
-            (Token::Keyword(keyword @ (Keyword::Lock | Keyword::Unlock)), span) => Some((keyword.spelling(), *span)),
             _ => None,
         }
     }
@@ -229,10 +228,6 @@ impl<'s> Reader<'_, 's> {
                 Token::Name(name) if self.is(1, Symbol::Colon) => self.label(name, span, owner),
                 Token::Keyword(Keyword::Goto) => self.jump(owner),
                 Token::Name(name) => self.used(name, span, false),
-                Token::Keyword(Keyword::Lock | Keyword::Unlock) => {
-                    let (name, span) = self.name(0).expect("one of the two");
-                    self.used(name, span, false);
-                }
                 _ => {}
             }
             self.at += 1;

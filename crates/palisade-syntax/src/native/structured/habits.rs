@@ -3,7 +3,7 @@
 use super::parser::{Parser, Read, Reported};
 use crate::Diagnostic;
 use crate::native::ast::{ExpressionKind, RawExpression};
-use crate::native::token::{FENCE, Keyword, Symbol, Token};
+use crate::native::token::{FENCE, Keyword, LOCKS, Symbol, Token};
 use crate::suggest::closest;
 use palisade_model::program::BinaryOperator;
 use palisade_model::text::Span;
@@ -70,8 +70,8 @@ impl<'s> Parser<'_, 's> {
                 let help = "`ensure …;` states what must hold, `assume …;` lets nobody pass for whom it does not";
                 Some(Diagnostic::error(message, here).with_help(help))
             }
-            Token::Keyword(keyword @ (Keyword::Lock | Keyword::Unlock)) if !is_call => {
-                let message = format!("`{}` alone belongs to the older form", keyword.spelling());
+            Token::Name(word) if LOCKS.contains(&word) && self.token(1) == Some(Token::Symbol(Symbol::Semicolon)) => {
+                let message = format!("`{word}` alone belongs to the older form");
                 Some(Diagnostic::error(message, here).with_help("a locked section is `atomic { … }`"))
             }
             Token::Keyword(keyword @ (Keyword::Mfence | Keyword::Sfence | Keyword::Nop | Keyword::Fail)) if is_call => {

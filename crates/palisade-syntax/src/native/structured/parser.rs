@@ -272,18 +272,13 @@ impl<'a, 's> Parser<'a, 's> {
         self.report(error.with_help(format!("`{word}_` can")))
     }
 
-    /// Takes the name of a procedure or of a locked update, which may be a keyword of the older form (`lock`).
+    /// Takes the name of a procedure or of a locked update, which is a keyword.
     fn callee(&mut self) -> Option<Name<'s>> {
         let text = match self.peek()? {
             Token::Name(text) if !WORDS.contains(&text) => text,
-            Token::Keyword(
-                keyword @ (Keyword::Lock
-                | Keyword::Unlock
-                | Keyword::Cas
-                | Keyword::Xchg
-                | Keyword::FetchAdd
-                | Keyword::Rmw),
-            ) => keyword.spelling(),
+            Token::Keyword(keyword @ (Keyword::Cas | Keyword::Xchg | Keyword::FetchAdd | Keyword::Rmw)) => {
+                keyword.spelling()
+            }
             _ => return None,
         };
         self.at += 1;

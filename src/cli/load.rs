@@ -348,10 +348,10 @@ pub fn print_input_error(error: &InputError, shared: &SharedOptions) -> Exit {
     exit_of(error)
 }
 
-/// The exit status for an input that was refused, or not read to its end.
+/// The exit status for an input that was refused, about which there is no answer, or which was not read to its end.
 pub(super) fn exit_of(error: &InputError) -> Exit {
     match error {
-        InputError::Stopped { .. } => Exit::Unknown,
+        InputError::Stopped { .. } | InputError::Grows { .. } => Exit::Unknown,
         InputError::Text { .. } | InputError::File { .. } => Exit::BadInput,
     }
 }

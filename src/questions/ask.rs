@@ -95,6 +95,9 @@ impl<Q: Question> Answered<Q> {
                 }
                 if let Some(last) = accounts.last_mut() {
                     last.note(0, "help", advice(program, fault));
+                    if let Some(reason) = fault.describe_counter(program) {
+                        last.note(0, "note", reason);
+                    }
                 }
             }
         }

@@ -4,7 +4,6 @@ use super::About;
 use crate::program::{Action, InstructionId, Program, ThreadId};
 use crate::report::account::{Account, Answer, Cycle, Mark, Run, Shown};
 use crate::report::context::instance_words;
-use crate::report::place::place;
 use crate::report::violation::computation;
 use crate::robustness::Violation;
 
@@ -20,7 +19,7 @@ fn words(program: &Program, found: &Violation) -> String {
         Action::Store { .. } => "store",
         _ => "load",
     };
-    let (store, past) = (place(program, attack.thread, attack.store), place(program, attack.thread, attack.load));
+    let (store, past) = (program.place(attack.thread, attack.store), program.place(attack.thread, attack.load));
     format!("the store at {store} is delayed past the {access} at {past}")
 }
 

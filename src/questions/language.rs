@@ -6,7 +6,6 @@ use crate::limits::Limits;
 use crate::program::{Heading, Instruction, InstructionId, Operation, Program, ThreadId};
 use crate::report::account::{Account, Answer, Mark, Proof, Rule, Shown, Standing};
 use crate::report::graph::GraphWords;
-use crate::report::place::place;
 use crate::report::subject::program_words;
 use crate::robustness::{Fault, GraphViolation, StaleCheck, StaleOptions, StaleVerdict, check_stale, load_buffering};
 use crate::semantics::graphs::{Axioms, by_language, not_in_language};
@@ -69,7 +68,7 @@ impl<'p> LanguageRobustness<'p> {
         let Some(pair) = load_buffering(self.about.program) else {
             return "holds on x86, ARMv8, RISC-V and POWER by the standard mappings [IMM19]".to_owned();
         };
-        let at = |instruction| place(self.about.program, pair.thread, instruction);
+        let at = |instruction| self.about.program.place(pair.thread, instruction);
         let (read, write) = (at(pair.read), at(pair.write));
         if pair.is_one_address {
             return format!(

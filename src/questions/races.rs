@@ -8,7 +8,6 @@ use crate::properties::races::{RaceOptions, RaceVerdict, Races, implies_robustne
 use crate::report::account::{Account, Answer, Mark, Proof, Rule, Run, Shown};
 use crate::report::computation::address_text;
 use crate::report::context::instance_words;
-use crate::report::place::place;
 use crate::report::races::{Corners, computation};
 use crate::report::subject::program_words;
 use crate::robustness::Fault;
@@ -81,9 +80,9 @@ impl Question for TriangularRaces<'_> {
         let corners = Corners::of(race);
         let (reader, writer) = corners.threads;
         let (load, store, racing) = (
-            place(program, reader, corners.load),
-            place(program, reader, corners.store),
-            place(program, writer, corners.racing),
+            program.place(reader, corners.load),
+            program.place(reader, corners.store),
+            program.place(writer, corners.racing),
         );
         let span = |thread, instruction| program.thread(thread).instruction(instruction).span;
         let Effect::Load { address, .. } = race.events[race.load_step].effect else {

@@ -6,7 +6,6 @@ use crate::limits::{Limits, StopReason};
 use crate::program::Program;
 use crate::report::account::{Account, Answer, CountersKnown, Mark, Proof, Rule};
 use crate::report::documents::{AttackAnswer, LabelPlace};
-use crate::report::place::place;
 use crate::report::subject::program_words;
 use crate::report::verdict::outcome_word;
 use crate::report::{counted, missing, unreached, widths};
@@ -193,7 +192,7 @@ fn notes(account: &mut Account<'_>, check: &Check<'_>, program: &Program) {
         account.note(0, "help", suspect.advice(program));
     }
     for (index, report) in check.attacks.iter().enumerate() {
-        let at = |instruction| place(program, report.attack.thread, instruction);
+        let at = |instruction| program.place(report.attack.thread, instruction);
         let (store, load) = (at(report.attack.store), at(report.attack.load));
         let outcome = outcome_word(report.outcome);
         account.note(1, "attack", format!("{}: {store} past {load}: {outcome}", index + 1));

@@ -27,6 +27,13 @@ pub fn advice(program: &Program, fault: &Fault) -> String {
     }
 }
 
+/// What values may grow for ever and what to try, in a sentence, while a question about them runs; nothing where they may
+/// stop at a number that they are compared with.
+pub fn growth_hint(program: &Program, fault: &Fault) -> Option<String> {
+    let stops = compared(program).and_then(needed).is_some_and(|wanted| wanted > DEFAULT_VALUES);
+    fault.describe_growth(program).filter(|_| !stops || program.source.is_listing)
+}
+
 /// So many values has what counts up to a number.
 fn needed(bound: Value) -> Option<usize> {
     usize::try_from(bound).ok()?.checked_add(2)

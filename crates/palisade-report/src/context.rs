@@ -40,7 +40,7 @@ pub fn fault_error_because(program: &Program, fault: &Fault, reason: Option<Stri
         let Obstacle { name, position, message, help } = obstacle.clone();
         return InputError::File { name, position, message, help };
     }
-    InputError::from((program.source.clone(), vec![fault_diagnostic(program, fault, reason)]))
+    refused(program, fault, fault_diagnostic(program, fault, reason))
 }
 
 /// A fault of the program that PSO reaches, and SC perhaps does not, as an error of the input.
@@ -51,7 +51,12 @@ pub fn pso_fault_error(program: &Program, fault: &Fault) -> InputError {
     let diagnostic = fault_diagnostic(program, fault, fault.describe_counter(program));
     let note = "a computation under PSO comes here; interleavings may not".to_owned();
     let diagnostic = if fault.is_growth() { diagnostic } else { diagnostic.with_note(note) };
-    InputError::from((program.source.clone(), vec![diagnostic]))
+    refused(program, fault, diagnostic)
+}
+
+fn refused(program: &Program, fault: &Fault, diagnostic: Diagnostic) -> InputError {
+    let (source, diagnostics) = (program.source.clone(), vec![diagnostic]);
+    if fault.is_growth() { InputError::Grows { source, diagnostics } } else { InputError::Text { source, diagnostics } }
 }
 
 fn fault_diagnostic(program: &Program, fault: &Fault, reason: Option<String>) -> Diagnostic {

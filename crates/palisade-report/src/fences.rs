@@ -3,7 +3,6 @@
 use super::claim;
 use super::context::{Context, domain_line};
 use super::needed::Needed;
-use super::place::{at, place};
 use super::proposal::{PROPOSED, Proposal};
 use super::verdict::outcome_word;
 use super::verdict::{VerdictWord, before_the_repair};
@@ -306,7 +305,7 @@ pub(super) fn measure_name(program: &Program, measure: Measure) -> String {
 /// `t1 l0 (line 3)`.
 pub fn measure_words(program: &Program, measure: Measure) -> String {
     let thread = program.thread(measure.thread());
-    format!("{}{}", thread.name, at(program, thread.label(measure.label(program)), measure.span(program)))
+    format!("{}{}", thread.name, program.at(thread.label(measure.label(program)), measure.span(program)))
 }
 
 /// Of machine code, the line of the source where a measure is to be taken, and how often it was copied.
@@ -322,7 +321,7 @@ fn source_words(program: &Program, measure: Measure) -> Option<String> {
 fn attack_words(program: &Program, attack: Attack) -> String {
     format!(
         "the store at {} past the load at {}",
-        place(program, attack.thread, attack.store),
-        place(program, attack.thread, attack.load)
+        program.place(attack.thread, attack.store),
+        program.place(attack.thread, attack.load)
     )
 }

@@ -1,7 +1,6 @@
 //! Execution graphs for people: the steps, and the edges between threads by the numbers of steps.
 
 use super::computation::{ComputationReport, Marks, address_text};
-use super::place::place;
 use palisade_engine::robustness::GraphViolation;
 use palisade_model::program::{InstructionId, Program, ThreadId};
 use palisade_semantics::graphs::Relations;
@@ -31,7 +30,7 @@ impl GraphWords {
             let (position, instruction) = own.position.zip(own.instruction).expect("no initial write is meant");
             (found.acting[position].thread, instruction)
         };
-        let name = |(thread, instruction)| place(stated, thread, instruction);
+        let name = |(thread, instruction)| stated.place(thread, instruction);
         if let Some((first, last)) = found.race() {
             let address = address_text(stated, graph.events()[last].address);
             let (first, last) = (at(first), at(last));

@@ -1,6 +1,5 @@
 //! What may keep a question about a program with counters open, in sentences: values that are explored one by one, and why.
 
-use super::place::place;
 use palisade_model::program::{
     Action, BinaryOperator, Counters, Expression, Instruction, KeptOut, Program, RegisterId, Thread, Value,
 };
@@ -29,7 +28,7 @@ pub fn sentences(program: &Program) -> Vec<String> {
         format!(
             "`{}` counts and is explored value by value: the instruction at {} keeps it from being a counter",
             program.address_name(out.address),
-            place(program, out.thread, out.instruction)
+            program.place(out.thread, out.instruction)
         )
     };
     let counting = counters.kept_out().iter().filter(|out| counts(program, out.address));

@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::counted;
 use super::models::model_name;
-use super::place::{at, label_words, place};
+use super::place::label_words;
 use super::property_fences::property_name;
 use super::subject::program_words;
 use palisade_engine::properties::placement::pairs::{Pair, PairOptions, PairPlacement, PairsPlaced};
@@ -88,8 +88,8 @@ pub fn queries(count: usize) -> String {
 pub fn words(program: &Program, pair: Pair) -> String {
     let thread = program.thread(pair.thread);
     let access = thread.instruction(pair.access);
-    let access = at(program, thread.label(access.source), access.span);
-    format!("{} before{access}", place(program, pair.thread, pair.store))
+    let access = program.at(thread.label(access.source), access.span);
+    format!("{} before{access}", program.place(pair.thread, pair.store))
 }
 
 /// `t1 announce → look`.

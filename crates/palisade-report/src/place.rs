@@ -7,42 +7,19 @@ use palisade_syntax::expression_text;
 /// A longer line of the text is cut.
 const LONGEST: usize = 60;
 
-/// An instruction for people: `t1 l0 (line 3)`; where the text has no name, `t1 (line 3)`.
-pub fn place(program: &Program, thread: ThreadId, instruction: InstructionId) -> String {
-    let thread = program.thread(thread);
-    let own = thread.instruction(instruction);
-    format!("{}{}", thread.name, at(program, thread.label(own.source), own.span))
-}
-
 /// Where somebody does something, behind the words for it: ` at l0 (line 3)`; where the text has no
 /// name, ` (line 3)`.
 pub fn doing_at(program: &Program, thread: ThreadId, instruction: InstructionId) -> String {
     let thread = program.thread(thread);
     let own = thread.instruction(instruction);
     let label = thread.label(own.source);
-    let at = at(program, label, own.span);
+    let at = program.at(label, own.span);
     if label.written().is_some() { format!(" at{at}") } else { at }
-}
-
-/// Where a label and what stands at it are, behind a name: ` l0 (line 3)`, ` (line 30, called on line 35)`.
-pub fn at(program: &Program, label: &Label, span: Span) -> String {
-    let name = label.written().map(|name| format!(" {name}")).unwrap_or_default();
-    if program.source.is_listing {
-        return name;
-    }
-    format!("{name} ({})", line_words(program, label, span))
-}
-
-/// `line 3`, `line 30, called on line 35`: where a span is, in the calls around its label.
-fn line_words(program: &Program, label: &Label, span: Span) -> String {
-    let line = program.source.position(span.start).line;
-    let calls = label.calls().iter().rev().map(|line| format!(", called on line {line}"));
-    format!("line {line}{}", calls.collect::<String>())
 }
 
 /// A label behind the name of a copy that does something there: its name in the text, or `(line 3)`.
 pub fn brief(program: &Program, label: &Label) -> String {
-    label.written().map_or_else(|| format!("({})", line_words(program, label, label.span)), str::to_owned)
+    label.written().map_or_else(|| format!("({})", program.line_words(label, label.span)), str::to_owned)
 }
 
 /// A label where room is short: its name in the text, or its line without the calls around it.
@@ -53,7 +30,7 @@ pub fn short_words(program: &Program, label: &Label) -> String {
 
 /// A label for people: its name in the text, or its line.
 pub fn label_words(program: &Program, label: &Label) -> String {
-    label.written().map_or_else(|| line_words(program, label, label.span), str::to_owned)
+    label.written().map_or_else(|| program.line_words(label, label.span), str::to_owned)
 }
 
 /// The line on which an instruction stands, as it is written, behind its number and the lines of

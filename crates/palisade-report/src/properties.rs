@@ -1,6 +1,6 @@
 //! The properties of a program, as people read them.
 
-use super::place::{condition, place};
+use super::place::condition;
 use palisade_model::program::{Action, JointState, MemoryFault, Program};
 use palisade_model::text::Span;
 use palisade_semantics::{Quantifier, Question, Target};
@@ -64,7 +64,7 @@ impl<'a> Properties<'a> {
     /// without the quantifier.
     pub fn place(&self, target: Target) -> String {
         match (self.joint_state(target), target) {
-            (None, Target::Instruction { thread, instruction }) => place(self.program, thread, instruction),
+            (None, Target::Instruction { thread, instruction }) => self.program.place(thread, instruction),
             _ => {
                 let text = self.text(target);
                 let behind = text.split_once(' ').map_or(text.as_str(), |(_, behind)| behind);

@@ -3,7 +3,7 @@
 use super::computation::{ComputationReport, Marks};
 use super::context::Context;
 use super::counted;
-use super::place::place;
+use super::fences::measure_words;
 use super::subject::program_words;
 use palisade_engine::properties::races::{Race, RaceFences};
 use palisade_model::limits::StopReason;
@@ -55,17 +55,12 @@ pub fn fences_text(found: Result<&RaceFences, StopReason>, context: &Context<'_>
     let _ = writeln!(out, "  program  {}", program_words(program, context.changed));
     let Ok(fences) = found else { return out };
     for measure in &fences.measures {
-        let _ = writeln!(
-            out,
-            "  fence    {} (line {})",
-            measure.name(program).replacen('.', " ", 1),
-            measure.line(program)
-        );
+        let _ = writeln!(out, "  fence    {}", measure_words(program, *measure));
     }
     let _ = writeln!(out, "  rows     {}", counted(fences.rows.len(), "race"));
     for (row, race) in fences.rows.iter().filter(|_| verbosity > 0) {
-        let names: Vec<String> = row.iter().map(|measure| measure.name(program)).collect();
-        let load = place(program, Corners::of(race).threads.0, Corners::of(race).load);
+        let names: Vec<String> = row.iter().map(|measure| measure_words(program, *measure)).collect();
+        let load = program.place(Corners::of(race).threads.0, Corners::of(race).load);
         let _ = writeln!(out, "  row      {} for the load at {load}", names.join(", "));
     }
     out

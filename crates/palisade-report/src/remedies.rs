@@ -118,7 +118,7 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
         let searches = counted(found.searches, "program");
         let _ = writeln!(out, "  searched {searches} in {:.3} s", context.seconds);
         for (row, _) in &found.rows {
-            let names: Vec<String> = row.iter().map(|measure| measure.name(program)).collect();
+            let names: Vec<String> = row.iter().map(|measure| measure_words(program, *measure)).collect();
             let _ = writeln!(out, "  row      {}", names.join(", "));
         }
     }

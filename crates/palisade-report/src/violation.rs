@@ -2,7 +2,7 @@
 
 use super::computation::{ComputationReport, Marks, address_text};
 use super::context::instance_line;
-use super::place::{brief, place, short_words};
+use super::place::{brief, short_words};
 use super::relations::edge_name;
 use palisade_engine::robustness::Violation;
 use palisade_model::program::{Label, Program};
@@ -16,8 +16,8 @@ pub fn text(program: &Program, violation: &Violation, verbosity: u8) -> String {
     let _ = writeln!(
         out,
         "violation: the store at {} is delayed past the load at {}",
-        place(program, attack.thread, attack.store),
-        place(program, attack.thread, attack.load),
+        program.place(attack.thread, attack.store),
+        program.place(attack.thread, attack.load),
     );
     out.push_str(&instance_line(program, &violation.instance, violation.instance_minimal));
     let computation = computation(program, violation);

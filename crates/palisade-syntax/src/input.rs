@@ -22,6 +22,13 @@ pub enum InputError {
         /// What is wrong with it, at least one error.
         diagnostics: Vec<Diagnostic>,
     },
+    /// There is no answer about the text, as values that it computes grow.
+    Grows {
+        /// The text.
+        source: Arc<SourceText>,
+        /// What grows, where, and what to do about it.
+        diagnostics: Vec<Diagnostic>,
+    },
     /// There is no text, or an option does not go with it.
     File {
         /// The path, `<stdin>` for standard input.
@@ -60,7 +67,7 @@ impl InputError {
     /// The error for people.
     pub fn render(&self, colour: bool) -> String {
         match self {
-            Self::Text { source, diagnostics } => {
+            Self::Text { source, diagnostics } | Self::Grows { source, diagnostics } => {
                 diagnostics.iter().map(|diagnostic| render(diagnostic, source, colour)).collect()
             }
             Self::File { name, position, message, help } => {

@@ -4,7 +4,7 @@
 use crate::cli::SharedOptions;
 use crate::cli::output::remark_line;
 use crate::program::Program;
-use crate::report::counted;
+use crate::report::{bounds::growth_hint, counted};
 use crate::robustness::{Fault, Observer, Stage};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
@@ -141,7 +141,7 @@ impl Observer for Progress<'_> {
     }
 
     fn may_grow(&self, fault: &Fault) {
-        let Some(hint) = fault.describe_growth(self.program) else { return };
+        let Some(hint) = growth_hint(self.program, fault) else { return };
         if let Ok(mut news) = self.state.news.lock()
             && !std::mem::replace(&mut news.has_hint, true)
         {

@@ -48,7 +48,7 @@ impl Shown<'_> {
     /// Why a text is refused, or not read to its end.
     pub(super) fn of_refusal(&self, error: &InputError) -> Vec<Diagnostic> {
         match error {
-            InputError::Text { diagnostics, .. } => self.of_reader(diagnostics),
+            InputError::Text { diagnostics, .. } | InputError::Grows { diagnostics, .. } => self.of_reader(diagnostics),
             InputError::File { position, message, help, .. } => {
                 let range = position
                     .map_or(self.heading, |place| self.text.region(&Region { file: None, start: place, end: place }));

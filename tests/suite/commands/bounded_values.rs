@@ -18,9 +18,13 @@ const COUNTING: &str = "program P\naddress x, y\nthread t { let i = 0; while (i 
 
 #[test]
 fn a_loop_that_counts_to_a_number_gets_the_values_it_needs() {
-    for command in ["check", "prove", "fences", "witness"] {
-        let (exit, said) = run(COUNTING, &[command]);
-        assert!(!said.contains("grows") && !said.contains("--domain"), "{command}: {said}");
+    let each = COUNTING.replace("i++; } x = i;", "i++; x = i; }");
+    assert_ne!(each, COUNTING);
+    for (text, command) in
+        [COUNTING, &each].into_iter().flat_map(|own| ["check", "prove", "fences", "witness"].map(|it| (own, it)))
+    {
+        let (exit, said) = run(text, &[command]);
+        assert!(!said.contains("grow") && !said.contains("--domain"), "{command}: {said}");
         assert_ne!(exit, Some(2), "{command}: {said}");
     }
     let (exit, said) = run(COUNTING, &["check"]);

@@ -26,6 +26,60 @@ fn procedures_may_have_the_names_of_fences() {
 }
 
 #[test]
+fn addresses_registers_and_labels_may_be_called_lock() {
+    let braces = "program P\naddress lock, inside\nproc unlock(l) { l = 0; }\nthread t [2] {\n  lock(lock);\n  \
+                  ensure inside == 0;\n  inside = 1;\n  inside = 0;\n  lock(lock);\n}\n"
+        .replace("  lock(lock);\n}", "  unlock(lock);\n}");
+    let automata = "program P address lock thread t regs unlock init lock begin\n\
+                    lock: lock; goto a; a: unlock <- mem[lock]; goto b; b: mem[lock] <- unlock + 1; goto c; c: unlock; end\n";
+    for text in [braces.as_str(), automata] {
+        let (exit, said) = run(with("p.pal", text).path(), &["check", "p.pal"]);
+        assert!(exit == Some(0) && said.starts_with("p.pal: "), "{said}");
+        let folder = with("p.pal", text);
+        assert_eq!(run(folder.path(), &["fmt", "p.pal"]).0, Some(0));
+        let (exit, said) = run(folder.path(), &["check", "p.pal"]);
+        assert!(exit == Some(0) && said.starts_with("p.pal: "), "{said}");
+    }
+    // Alone it is a word of automata.
+    let (_, said) = run(with("p.pal", "program P\nthread t { lock; }\n").path(), &["check", "p.pal"]);
+    assert!(said.contains("a locked section is `atomic { … }`"), "{said}");
+}
+
+#[test]
+fn words_of_other_languages_say_what_to_write() {
+    for (text, help) in [
+        ("int x;\nprogram P\n", "a text begins with `program` and a name; memory that threads share is declared by"),
+        ("program P\nint x;\n", "memory that threads share is declared by `address x, slot[4]`"),
+        ("program P\nthread t { int r; }\n", "write `let r = …;`"),
+        ("program P\naddress x\nthread t [*] { x = tid; }\n", "the number of the copy, from 0, is `self`"),
+    ] {
+        let (exit, said) = run(with("p.pal", text).path(), &["check", "p.pal"]);
+        assert!(exit == Some(2) && said.contains(help), "{text}: {said}");
+    }
+}
+
+/// Whatever is asked: where values grow there is no answer, and what is said names the line.
+#[test]
+fn growing_values_are_unknown() {
+    let threads = "program P\naddress x, y\nthread t {\n  loop { let r = x; x = r + 1; let q = y; }\n}\n\
+                   thread u { y = 1; let s = x; }\n";
+    let events = "program P\naddress x\nevent e [*] { spawn work(); }\ntask work() { let r = fetch_add(x, 1); }\n";
+    let asked = [
+        (threads, &["check --ask hangs", "fences --ask hangs", "simulate"][..]),
+        (events, &["check", "check --ask concurrency", "check --ask robustness"]),
+    ];
+    for (text, lines) in asked {
+        let folder = with("p.pal", text);
+        for line in lines {
+            let words: Vec<&str> = line.split(' ').chain(["--timeout", "20s", "p.pal"]).collect();
+            let (exit, said) = run(folder.path(), &words);
+            assert!(exit == Some(3) && said.contains("grows: it takes more than 64 values, at "), "{line}: {said}");
+            assert!(said.contains(" (line ") && !said.contains("`L"), "{line}: {said}");
+        }
+    }
+}
+
+#[test]
 fn options_in_other_words_say_which_are_meant() {
     let folder = with("p.pal", "program P\naddress x\nthread t { x = 1; }\n");
     for (line, message) in [

@@ -104,3 +104,25 @@ fn long_lines_show_the_statement_alone() {
     let text = printed(&program, &["check"]);
     assert!(text.contains("│ 3: x = 1") && text.contains("│ 4: let seen = x") && !text.contains('…'), "{text}");
 }
+
+#[test]
+fn final_states_have_what_the_text_names() {
+    let text = "program T\naddress x, y\nthread a { x = 1; if (y == 0) { ensure fetch_add(x, 1) < 5; } let r = y; }\n\
+                thread b { y = 1; let s = x + y; }\n";
+    let said = printed(text, &["simulate"]);
+    assert!(said.contains("\n    x = 2, y = 1, a.r = 0, b.s = 1\n") && !said.contains('\''), "{said}");
+    assert!(printed(text, &["simulate", "-v"]).contains("a.y' = "));
+    // A register that the text calls so is shown.
+    let named = "program T address x thread t regs r' init a begin a: r' <- mem[x]; end";
+    assert!(printed(named, &["simulate"]).contains("t.r' = 0"));
+}
+
+#[test]
+fn rows_of_fences_have_no_names_of_readers() {
+    let text = "program T\naddress x, y\nthread a { x = 1; if (y == 0) { y = 2; } }\nthread b { y = 1; if (x == 0) { x = 2; } }\n";
+    for words in [&["fences", "-v"][..], &["fences", "-v", "--ask", "properties"], &["fences", "-v", "--ask", "races"]]
+    {
+        let said = printed(text, words);
+        assert!(!said.contains("L3") && !said.contains("L4"), "{words:?}: {said}");
+    }
+}

@@ -219,11 +219,11 @@ fn what_no_fence_prevents_is_impossible_whatever_the_values() {
 }
 
 #[test]
-fn where_nothing_is_known_the_growth_is_an_error() {
+fn where_nothing_is_known_growth_leaves_the_question_open() {
     let apart = ROUNDS.replace("mem[y]", "mem[w]").replace("s <- mem[x]", "s <- mem[v]");
     // What is compared with a number is no counter.
     let (output, report) = fences(&apart.replace("r + 1", "r + (r >= 0)"), &["--never", "*"]);
-    assert_eq!(output.status.code(), Some(2), "{report}");
+    assert_eq!(output.status.code(), Some(3), "{report}");
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(message.contains("grows: it takes more than 64 values"), "{message}");
     // What only counts is known modulo few values.

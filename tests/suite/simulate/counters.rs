@@ -86,7 +86,7 @@ end
     // The round at the end of one copy and what the other one makes of it may lie apart as far as they like.
     let grown = simulate(&format!("{} --model sc", file(&folder, program)));
     let message = String::from_utf8_lossy(&grown.stderr).into_owned();
-    assert_eq!(grown.status.code(), Some(2), "{message}");
+    assert_eq!(grown.status.code(), Some(3), "{message}");
     assert!(message.contains("`mine` of thread `a` grows: it takes more than 64 values"), "{message}");
     assert!(message.contains("but come ever further apart"), "{message}");
 }

@@ -97,31 +97,29 @@ impl Fault {
     }
 
     fn describe_as(&self, program: &Program, grows: &str) -> String {
-        let thread = program.thread(self.thread);
-        let instruction = thread.instruction(self.instruction);
-        let place = format!("thread `{}` at `{}`", thread.name, thread.label(instruction.source).name);
+        let place = program.place(self.thread, self.instruction);
         if let Some(obstacle) = self.obstacle(program) {
-            return format!("{} ({place})", obstacle.message.lines().next().unwrap_or_default());
+            return format!("{} at {place}", obstacle.message.lines().next().unwrap_or_default());
         }
         match &self.kind {
             FaultKind::Evaluation(_) if self.is_of_unforeseen_cell(program) => {
                 format!(
-                    "an address is computed which is none of the cells that executions of the roles have shown ({place})"
+                    "an address is computed which is none of the cells that executions of the roles have shown, at {place}"
                 )
             }
             FaultKind::Evaluation(_) if self.is_of_unforeseen_value(program) => {
-                format!("a value is stored to the cell of a hint that no small instance has stored there ({place})")
+                format!("a value is stored to the cell of a hint that no small instance has stored there, at {place}")
             }
             FaultKind::Evaluation(EvaluationError::DivisionByZero) if program.source.is_listing => {
                 format!(
-                    "a number is computed that has no value, or not the same on all processors: a quotient that does not fit, a bit sought in 0 ({place})"
+                    "a number is computed that has no value, or not the same on all processors: a quotient that does not fit, a bit sought in 0, at {place}"
                 )
             }
-            FaultKind::Evaluation(error) => format!("{error} ({place})"),
-            FaultKind::HavocWithoutDomain => format!("`<- *` needs a declared domain ({place})"),
-            FaultKind::Stopped(reason) => format!("{reason} among local steps ({place})"),
+            FaultKind::Evaluation(error) => format!("{error} at {place}"),
+            FaultKind::HavocWithoutDomain => format!("`<- *` needs a declared domain at {place}"),
+            FaultKind::Stopped(reason) => format!("{reason} among local steps at {place}"),
             FaultKind::Growth { what, limit } => {
-                format!("{} {grows} more than {limit} values ({place})", self.name_of(program, *what))
+                format!("{} {grows} more than {limit} values, at {place}", self.name_of(program, *what))
             }
         }
     }
@@ -178,13 +176,11 @@ impl Fault {
                 Source::Computed(instruction) => return Some(self.describe_computed(program, instruction)),
             },
         };
-        let thread = program.thread(out.thread);
         Some(format!(
-            "`{}` is not taken for a counter because of the instruction at `{}` of thread `{}`: counters are copied, moved by constants, cut to \
-             some bits and compared with others that are cut to as many, and nothing else",
+            "`{}` is not taken for a counter because of the instruction at {}: counters are copied, moved by constants, cut to some bits and \
+             compared with others that are cut to as many, and nothing else",
             program.address_name(out.address),
-            thread.label(thread.instruction(out.instruction).source).name,
-            thread.name
+            program.place(out.thread, out.instruction)
         ))
     }
 
@@ -223,11 +219,9 @@ impl Fault {
 
     /// Why values that a load finds at computed addresses are no counters, in a sentence.
     fn describe_computed(&self, program: &Program, load: InstructionId) -> String {
-        let thread = program.thread(self.thread);
-        let label = &thread.label(thread.instruction(load).source).name;
         format!(
-            "the instruction at `{label}` of thread `{}` loads such values from a computed address, and only constants and masks name addresses that hold counters",
-            thread.name
+            "the instruction at {} loads such values from a computed address, and only constants and masks name addresses that hold counters",
+            program.place(self.thread, load)
         )
     }
 

@@ -9,7 +9,6 @@ use palisade_model::text::{SourceText, Span};
 use palisade_report::context::Context;
 use palisade_report::documents::VerdictWord;
 use palisade_report::fences::{Result, kind, measure_words, text};
-use palisade_report::place::place;
 use palisade_report::subject::program_words;
 use palisade_report::verdict::before_the_repair;
 use palisade_syntax::{self, Format};
@@ -86,7 +85,7 @@ pub(super) fn taking(
 /// The change of the text that takes a measure.
 fn taken(program: &Program, format: Format, measure: Measure) -> Option<Fix> {
     let text = RepairedText::new(program, &format, &[measure], &program.source.name).ok()?;
-    let message = format!("Take the {} at {}", kind(measure), measure.name(program));
+    let message = format!("Take the {} at {}", kind(measure), measure_words(program, measure));
     Fix::between(&program.source, text.text(), message)
 }
 
@@ -142,6 +141,6 @@ fn store_of(program: &Program, attack: Attack) -> Region {
 }
 
 fn attack_words(program: &Program, attack: Attack) -> String {
-    let (store, load) = (place(program, attack.thread, attack.store), place(program, attack.thread, attack.load));
+    let (store, load) = (program.place(attack.thread, attack.store), program.place(attack.thread, attack.load));
     format!("the store at {store} past the load at {load}")
 }

@@ -126,10 +126,11 @@ impl Finding {
 pub fn refusal_findings(file: &str, error: &InputError) -> Vec<Finding> {
     const QUESTION: &str = "can be read";
     match error {
-        InputError::Text { source, diagnostics } => {
+        InputError::Text { source, diagnostics } | InputError::Grows { source, diagnostics } => {
+            let kind = if let InputError::Grows { .. } = error { Kind::Open } else { Kind::Fail };
             let finding = |diagnostic: &Diagnostic| {
                 let message = with_help(&diagnostic.message, diagnostic.help.as_deref());
-                Finding::new(Rule::REFUSED, Kind::Fail, message).at(Region::of(source, diagnostic.span))
+                Finding::new(Rule::REFUSED, kind, message).at(Region::of(source, diagnostic.span))
             };
             let mut findings: Vec<Finding> = diagnostics.iter().map(finding).collect();
             if let Some(first) = findings.first_mut() {

@@ -12,7 +12,6 @@ use palisade_report::account::Mark;
 use palisade_report::context::Context;
 use palisade_report::counted;
 use palisade_report::documents::{self, MeasurePlace, RaceFencesDocument};
-use palisade_report::place::place;
 use palisade_report::races::Corners;
 use palisade_report::subject::program_words;
 
@@ -69,7 +68,7 @@ fn rows(program: &Program, fences: &RaceFences) -> String {
         let one_of: Vec<String> =
             row.iter().map(|measure| measure_place(MeasurePlace::new(program, *measure))).collect();
         let corners = Corners::of(race);
-        let load = place(program, corners.threads.0, corners.load);
+        let load = program.place(corners.threads.0, corners.load);
         vec![one_of.join(" or "), escaped(format!("the load at {load}"))]
     };
     let rows: Vec<Vec<String>> = fences.rows.iter().map(row).collect();

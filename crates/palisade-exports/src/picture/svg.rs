@@ -7,7 +7,6 @@ use super::actions::{Action, actions};
 use palisade_engine::robustness::Violation;
 use palisade_model::program::Program;
 use palisade_model::text::escaped;
-use palisade_report::place::place;
 use palisade_report::violation::edge_text;
 use palisade_semantics::NodeId;
 use std::fmt::Write;
@@ -67,7 +66,7 @@ fn long(text: &str) -> usize {
 /// What the picture is about.
 fn title(program: &Program, violation: &Violation) -> String {
     let attack = violation.attack;
-    let (store, load) = (place(program, attack.thread, attack.store), place(program, attack.thread, attack.load));
+    let (store, load) = (program.place(attack.thread, attack.store), program.place(attack.thread, attack.load));
     format!("{}: the store at {store} is delayed past the load at {load}", program.name)
 }
 

@@ -126,6 +126,30 @@ impl Program {
         self.initial_memory.get(&address).copied().unwrap_or(0)
     }
 
+    /// An instruction for people: `t1 l0 (line 3)`; where the text has no name, `t1 (line 3)`.
+    pub fn place(&self, thread: ThreadId, instruction: InstructionId) -> String {
+        let thread = self.thread(thread);
+        let own = thread.instruction(instruction);
+        format!("{}{}", thread.name, self.at(thread.label(own.source), own.span))
+    }
+
+    /// Where a label and what stands at it are, behind a name: ` l0 (line 3)`, ` (line 30, called on line 35)`. Lines of
+    /// listings are nobody's.
+    pub fn at(&self, label: &Label, span: Span) -> String {
+        let name = label.written().map(|name| format!(" {name}")).unwrap_or_default();
+        if self.source.is_listing {
+            return name;
+        }
+        format!("{name} ({})", self.line_words(label, span))
+    }
+
+    /// `line 3`, `line 30, called on line 35`: where a span is, in the calls around its label.
+    pub fn line_words(&self, label: &Label, span: Span) -> String {
+        let line = self.source.position(span.start).line;
+        let calls = label.calls().iter().rev().map(|line| format!(", called on line {line}"));
+        format!("line {line}{}", calls.collect::<String>())
+    }
+
     /// How an address is shown to people: its name (`slot[2]` inside an array), or its number.
     pub fn address_name(&self, address: Value) -> String {
         for entry in &self.addresses {

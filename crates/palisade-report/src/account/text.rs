@@ -73,6 +73,10 @@ pub fn report(told: &Told<'_>, extent: Extent) -> String {
         if !told.is_one() {
             let about = if account.about.is_empty() { String::new() } else { format!("{}: ", about(alike)) };
             let _ = writeln!(out, "  {:<8} {about}{}", account.heading, account.phrase);
+        } else if let Some(reason) = account.reason()
+            && !account.notes.iter().any(|note| note.heading == "reason")
+        {
+            let _ = writeln!(out, "  reason   {reason}");
         }
         for note in account.notes.iter().filter(|note| note.verbosity <= extent.verbosity) {
             let _ = writeln!(out, "  {:<8} {}", note.heading, note.words);

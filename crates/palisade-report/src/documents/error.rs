@@ -75,7 +75,7 @@ impl<'a> ErrorDocument<'a> {
     /// The document of a refused input.
     pub fn new(refused: &'a InputError) -> Self {
         let (file, errors) = match refused {
-            InputError::Text { source, diagnostics } => {
+            InputError::Text { source, diagnostics } | InputError::Grows { source, diagnostics } => {
                 let errors = diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error);
                 (source.name.as_str(), Finding::all(errors, source))
             }

@@ -75,7 +75,9 @@ use serde::Serialize;
 pub fn refusal(error: &InputError) -> String {
     match error {
         InputError::Stopped { name, reason } => text(&UnreadDocument::new(name, *reason)),
-        InputError::Text { .. } | InputError::File { .. } => text(&ErrorDocument::new(error)),
+        InputError::Text { .. } | InputError::Grows { .. } | InputError::File { .. } => {
+            text(&ErrorDocument::new(error))
+        }
     }
 }
 

@@ -7,7 +7,6 @@ use crate::context::{Context, domain_line};
 use crate::counted;
 use crate::fences::measure_words;
 use crate::graph::GraphWords;
-use crate::place::place;
 use crate::proposal::{KeptPlace, PROPOSED, Proposal, kept_lines};
 use palisade_engine::fences::{LanguageRepair, LanguageRepaired};
 use palisade_model::program::{Measure, Program};
@@ -114,7 +113,7 @@ pub fn change(program: &Program, measure: Measure) -> String {
         Measure::Ordered { thread, access, failing, ordering } => {
             let fails = if failing { " on failure" } else { "" };
             let origin = program.source.origin(measure.span(program));
-            let at = origin.map_or_else(|| place(program, thread, access), |origin| origin.place.clone());
+            let at = origin.map_or_else(|| program.place(thread, access), |origin| origin.place.clone());
             format!("{ordering}{fails} at {at}")
         }
         measure => format!("fence(seq_cst) before {}", measure_words(program, measure)),

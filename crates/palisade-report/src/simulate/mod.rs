@@ -9,7 +9,7 @@ pub use side_by_side::{reached_by, text as side_by_side};
 
 use super::computation::{ComputationReport, Marks};
 use super::context::fault_error_because;
-use super::place::{at, condition};
+use super::place::condition;
 use palisade_engine::robustness::{Fault, FaultKind, Growing};
 use palisade_model::limits::StopReason;
 use palisade_model::program::{InstructionId, JointState, OutcomeCounters, Program, SourceText};
@@ -107,7 +107,7 @@ impl Simulation<'_> {
     pub(super) fn place(&self, copy: CopyId, instruction: InstructionId) -> String {
         let thread = self.program.thread(copy.thread);
         let own = thread.instruction(instruction);
-        let at = at(self.program, thread.label(own.source), own.span);
+        let at = self.program.at(thread.label(own.source), own.span);
         format!("{}{at}", self.instance.copy_name(self.program, copy))
     }
 

@@ -4,7 +4,6 @@ use super::counters::{number, turned_classes};
 use super::{Simulation, growing};
 use crate::counted;
 use crate::models::model_name;
-use crate::place::place;
 use palisade_model::limits::StopReason;
 use palisade_model::program::{Action, InstructionId, ThreadId};
 use palisade_semantics::{Computation, CopyId, Counting, Machine};
@@ -79,7 +78,7 @@ fn properties(simulation: &Simulation<'_>, out: &mut String) {
                 (_, true) => "fails",
                 (_, false) => "holds",
             };
-            let place = place(simulation.program, id, instruction);
+            let place = simulation.program.place(id, instruction);
             let property = simulation.property(copy, instruction);
             let _ = writeln!(out, "  `{property}` at {place} {outcome}.");
         }
@@ -115,21 +114,26 @@ fn final_states(simulation: &Simulation<'_>, all: bool, out: &mut String) {
             Counting::Rows => String::new(),
             Counting::Executions => format!("{} end in ", counted(outcome.satisfying + outcome.others, "execution")),
         };
-        let count = counted(outcome.rows.len(), "final state");
+        let shown = written(simulation, all);
+        let mut seen = BTreeSet::new();
+        let visible = |row: &'_ Vec<String>| shown.iter().map(|column| row[*column].clone()).collect::<Vec<_>>();
+        let rows: Vec<Vec<String>> = outcome.rows.iter().map(visible).filter(|row| seen.insert(row.clone())).collect();
+        let count = counted(rows.len(), "final state");
         let _ = writeln!(out, "  {found}{count} in which every thread has come to its end:");
-        let names: Vec<String> = outcome.columns.iter().map(|column| name(simulation, column)).collect();
+        let names: Vec<String> = shown.iter().map(|column| name(simulation, &outcome.columns[*column])).collect();
         let listed = if all { usize::MAX } else { LISTED };
-        for row in outcome.rows.iter().take(listed) {
+        for row in rows.iter().take(listed) {
             let cells: Vec<String> = names.iter().zip(row).map(|(name, value)| format!("{name} = {value}")).collect();
             let _ =
                 writeln!(out, "    {}", if cells.is_empty() { "(nothing to see)".into() } else { cells.join(", ") });
         }
-        if outcome.rows.len() > listed {
-            let _ = writeln!(out, "    … and {} more (`-v` lists all)", outcome.rows.len() - listed);
+        if rows.len() > listed {
+            let _ = writeln!(out, "    … and {} more (`-v` lists all)", rows.len() - listed);
         }
     }
     for class in turned_classes(simulation).iter().filter(|_| !outcome.rows.is_empty()) {
-        let names: Vec<String> = class.columns.iter().map(|column| name(simulation, column)).collect();
+        let written = class.columns.iter().filter(|column| all || !is_temporary(simulation, column));
+        let names: Vec<String> = written.map(|column| name(simulation, column)).collect();
         let number = number(simulation, class);
         let _ = writeln!(
             out,
@@ -143,6 +147,37 @@ fn final_states(simulation: &Simulation<'_>, all: bool, out: &mut String) {
     }
 }
 
+/// The columns that are shown: memory first, then registers, without those that the text does not have, unless all is to be said.
+fn written(simulation: &Simulation<'_>, all: bool) -> Vec<usize> {
+    let columns = &simulation.outcome.columns;
+    let mut shown: Vec<usize> =
+        (0..columns.len()).filter(|column| all || !is_temporary(simulation, &columns[*column])).collect();
+    shown.sort_by_key(|column| columns[*column].contains(':'));
+    shown
+}
+
+/// Whether the column is of a register that a reader made, to hold what a statement loads.
+pub(super) fn is_temporary(simulation: &Simulation<'_>, column: &str) -> bool {
+    let Some((number, name)) = column.split_once(':') else { return false };
+    let thread = number.parse().ok().and_then(|number| owner(simulation, number));
+    let program = simulation.program;
+    let register = thread.and_then(|thread| program.thread(thread).registers.iter().find(|own| own.name == name));
+    name.contains('\'') && register.is_some_and(|own| program.source.slice(own.span) != name)
+}
+
+/// The thread whose copy has a number in the names of columns.
+fn owner(simulation: &Simulation<'_>, number: usize) -> Option<ThreadId> {
+    if is_single(simulation) {
+        return (number < simulation.program.threads.len()).then(|| ThreadId::from_index(number));
+    }
+    simulation.instance.copies().nth(number).map(|copy| copy.thread)
+}
+
+/// Whether no thread has several copies.
+fn is_single(simulation: &Simulation<'_>) -> bool {
+    simulation.instance.counts().iter().all(|count| *count <= 1)
+}
+
 /// The name of a column for people: `t1.r` for a register, `x` or `mem[7]` for memory.
 fn name(simulation: &Simulation<'_>, column: &str) -> String {
     if let Some(cell) = column.strip_prefix('[').and_then(|cell| cell.strip_suffix(']')) {
@@ -151,9 +186,8 @@ fn name(simulation: &Simulation<'_>, column: &str) -> String {
     }
     let Some((number, register)) = column.split_once(':') else { return column.to_owned() };
     let Ok(number) = number.parse::<usize>() else { return column.to_owned() };
-    let single = simulation.instance.counts().iter().all(|count| *count <= 1);
     let owner = match simulation.instance.copies().nth(number) {
-        _ if single => simulation.program.threads.get(number).map(|thread| thread.name.clone()),
+        _ if is_single(simulation) => simulation.program.threads.get(number).map(|thread| thread.name.clone()),
         copy => copy.map(|copy| simulation.instance.copy_name(simulation.program, copy)),
     };
     owner.map_or_else(|| column.to_owned(), |owner| format!("{owner}.{register}"))

@@ -1,7 +1,7 @@
 //! What each of several models reaches, side by side.
 
 use super::Simulation;
-use super::sentences::{LISTED, counters, model};
+use super::sentences::{LISTED, counters, is_temporary, model};
 use crate::counted;
 use palisade_semantics::Counting;
 use std::collections::BTreeMap;
@@ -59,7 +59,8 @@ pub fn text(simulations: &[Simulation<'_>], all: bool) -> String {
 fn shown(simulation: &Simulation<'_>, all: bool) -> Vec<usize> {
     let is_register = |column: &usize| simulation.outcome.columns[*column].contains(':');
     let columns = 0..simulation.outcome.columns.len();
-    let (registers, mut shown): (Vec<usize>, Vec<usize>) = columns.partition(is_register);
+    let is_shown = |column: &usize| all || !is_temporary(simulation, &simulation.outcome.columns[*column]);
+    let (registers, mut shown): (Vec<usize>, Vec<usize>) = columns.filter(is_shown).partition(is_register);
     let is_asked = simulation.program.source.is_litmus || simulation.question.condition.is_some();
     if all || is_asked || shown.is_empty() {
         shown.extend(registers);

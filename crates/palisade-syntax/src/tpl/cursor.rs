@@ -55,9 +55,10 @@ impl<'t, 's> Cursor<'t, 's> {
         self.tokens.get(self.at).map_or(Span { start: self.length, end: self.length }, |(_, span)| *span)
     }
 
-    /// From a place to the token before.
+    /// From a place to the token before; the place alone where no token was taken since.
     pub(super) fn since(&self, start: Span) -> Span {
-        self.at.checked_sub(1).map_or(start, |at| start.to(self.tokens[at].1))
+        let last = self.at.checked_sub(1).map(|at| self.tokens[at].1);
+        last.filter(|last| last.start >= start.start).map_or(start, |last| start.to(last))
     }
 
     /// Takes a symbol if it comes next.

@@ -96,17 +96,21 @@ let rec value locals local = function
 
 (* Where the edges of a program are collected. *)
 type automata = {
-  release_acquire : bool;                              (* each access acquires and releases *)
+  release_acquire : bool;                              (* each access of a location that is not plain acquires and releases *)
   greatest : int;
   places : (string, int) Hashtbl.t;                    (* locations, numbered from 1 *)
+  plain : int list;                                    (* those with accesses that are not atomic *)
   may_hold : (int, (int, unit) Hashtbl.t) Hashtbl.t;   (* values that a location may hold *)
   states : (int * int * int array, int) Hashtbl.t;     (* states of threads, numbered from 1 *)
   mutable edges : (int * Proved.action * int) list;
-  mutable count : int;                                 (* how many edges there are *)
+  mutable count : int;                                 (* at most how many transitions the net has for these *)
   mutable grew : bool }
 
 let most_states = 1 lsl 17
-let most_edges = 1 lsl 18
+let most_transitions = 1 lsl 20
+
+(* A thread may find a location in this many ways (AttackNet.v, [access_moves] and [last_moves]). *)
+let ways = 60
 
 let wrapped a n = let m = a.greatest + 1 in ((n mod m) + m) mod m
 let values a x = Hashtbl.fold (fun v () l -> v :: l) (Hashtbl.find a.may_hold x) []
@@ -147,16 +151,16 @@ let settle a code local pc locals =
 (* The accesses that a thread may do: the action, the local that gets a value, that value. *)
 let accesses a local locals s =
   let eval e = wrapped a (value locals local e) in
-  let strong b = b || a.release_acquire in
-  let load x v acquire = Proved.Load (coq_place x, coq_value v, strong acquire) in
+  let strong x b = b || (a.release_acquire && not (List.mem x a.plain)) in
+  let load x v acquire = Proved.Load (coq_place x, coq_value v, strong x acquire) in
   let update x v v' acquire release =
-    note a x v'; Proved.Update (coq_place x, coq_value v, coq_value v', strong acquire, strong release) in
+    note a x v'; Proved.Update (coq_place x, coq_value v, coq_value v', strong x acquire, strong x release) in
   match s with
   | Tpl.Load (into, x, o) -> let x = place a x in List.map (fun v -> load x v o, into, v) (values a x)
   | Store (x, e, o) ->
     let x = place a x and v = eval e in
     note a x v;
-    [ Proved.Store (coq_place x, coq_value v, strong o), None, 0 ]
+    [ Proved.Store (coq_place x, coq_value v, strong x o), None, 0 ]
   | Add (into, x, e, o, o') ->
     let x = place a x and n = eval e in
     List.map (fun v -> update x v (wrapped a (v + n)) o o', into, v) (values a x)
@@ -174,6 +178,11 @@ let accesses a local locals s =
   | Sc_fence -> Query.unread "fences for SC are not read"
   | Fence (o, o') -> [ Proved.Fence (o, o'), None, 0 ]
   | _ -> assert false
+
+(* At most how many transitions of the net an edge has: a store may overwrite each value of its location. *)
+let transitions a = function
+  | Proved.Store (x, _, _) -> ways * List.length (values a (Numbers.int_of_pos x))
+  | _ -> ways
 
 (* All states and edges of a thread from its start; the states in which it starts. *)
 let explore a kind (thread : Tpl.thread) =
@@ -202,8 +211,9 @@ let explore a kind (thread : Tpl.thread) =
         (match into with Some x -> locals'.(local x) <- v | None -> ());
         List.iter (fun state ->
           let target = enter state in
-          a.count <- a.count + 1;
-          if a.count > most_edges then refuse "a program of more than %d edges is not checked" most_edges;
+          a.count <- a.count + transitions a action;
+          if a.count > most_transitions then
+            refuse "a program with a net of more than %d transitions is not checked" most_transitions;
           a.edges <- (n, action, target) :: a.edges)
           (settle a code local next locals')) (accesses a local locals s)
     | _ -> ()
@@ -212,15 +222,17 @@ let explore a kind (thread : Tpl.thread) =
 
 (* The program; with [any], any number of threads of each kind. *)
 let program (p : Tpl.t) ~release_acquire ~any =
-  let a = { release_acquire; greatest = p.greatest; places = Hashtbl.create 16; may_hold = Hashtbl.create 16; states = Hashtbl.create 1000;
-            edges = []; count = 0; grew = true } in
+  let globals = p.globals @ p.plain in
+  let plain = List.mapi (fun i _ -> List.length p.globals + i + 1) p.plain in
+  let a = { release_acquire; greatest = p.greatest; places = Hashtbl.create 16; plain; may_hold = Hashtbl.create 16;
+            states = Hashtbl.create 1000; edges = []; count = 0; grew = true } in
   let rec uses_fence = function
     | Tpl.Sc_fence -> release_acquire
     | If (_, b, c) -> List.exists uses_fence b || List.exists uses_fence c
     | While (_, b) -> List.exists uses_fence b
     | One_of l -> List.exists (List.exists uses_fence) l
     | _ -> false in
-  let globals = p.globals @ (if List.exists (fun (t : Tpl.thread) -> List.exists uses_fence t.body) p.threads then [ "", 0 ] else []) in
+  let globals = globals @ (if List.exists (fun (t : Tpl.thread) -> List.exists uses_fence t.body) p.threads then [ "", 0 ] else []) in
   List.iteri (fun i (x, v) ->
     if Hashtbl.mem a.places x then refuse "location `%s` twice" x;
     Hashtbl.add a.places x (i + 1);

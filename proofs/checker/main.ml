@@ -52,16 +52,17 @@ let accept evidence_path net_path query_path =
 
 let options = [ "ra"; "tso"; "any" ]
 
+(* The program, and whether it has non-atomic accesses. *)
 let program path given =
   List.iter (fun o -> if not (List.mem o options) then Refuse.refuse "there is no option `%s`" o) given;
   let program = Tpl.read (text (slurp path)) in
   let strong = List.mem "ra" given || List.mem "tso" given in
-  Automata.program program ~release_acquire:strong ~any:(List.mem "any" given)
+  Automata.program program ~release_acquire:strong ~any:(List.mem "any" given), program.plain <> []
 
 (* Evidence about the net of a program, which is the one that `net` prints. *)
 let robust evidence_path program_path given =
   let subject, claim = read_evidence evidence_path in
-  let program = program program_path given in
+  let program, plain = program program_path given in
   if not (Proved.check_program program) then Refuse.refuse "the program accesses a location that it does not have";
   let tso = List.mem "tso" given in
   let net = Program_net.of_program ~tso program in
@@ -69,9 +70,10 @@ let robust evidence_path program_path given =
     | Uncoverable, _ -> "robust"
     | Coverable, Evidence.Run (initial, firings) when Violation.check ~tso program net initial firings -> "not robust"
     | Coverable, _ -> Refuse.refuse "the run of the net does not show that the program is not robust" in
-  Printf.printf "%s: accepted: the program as read from %s is %s against %s%s\n" evidence_path program_path says
+  Printf.printf "%s: accepted: the program as read from %s is %s against %s%s%s\n" evidence_path program_path says
     (if tso then "x86-TSO" else if List.mem "ra" given then "release/acquire" else "C11")
     (if List.mem "any" given then Printf.sprintf ", for %s number of its threads" (if says = "robust" then "any" else "some") else "")
+    (if plain && not tso then " (non-atomic accesses count as relaxed ones; races are not looked for)" else "")
 
 let () =
   Gc.set { (Gc.get ()) with minor_heap_size = 1 lsl 17; space_overhead = 400 };
@@ -84,7 +86,7 @@ let () =
     | broken -> Printf.printf "%s: rejected: the checker broke off: %s\n" subject (Printexc.to_string broken); exit 4 in
   match List.tl (Array.to_list Sys.argv) with
   | "net" :: path :: options ->
-    guarded path (fun () -> print_string (Program_net.text (Program_net.of_program ~tso:(List.mem "tso" options) (program path options))))
+    guarded path (fun () -> print_string (Program_net.text (Program_net.of_program ~tso:(List.mem "tso" options) (fst (program path options)))))
   | "robust" :: evidence :: path :: options -> guarded evidence (fun () -> robust evidence path options)
   | [ evidence; net ] -> guarded evidence (fun () -> accept evidence net None)
   | [ evidence; net; query ] -> guarded evidence (fun () -> accept evidence net (Some query))

@@ -1,7 +1,7 @@
 (* Reader of TPL, the language of Rocker (Lahav and Margalit, PLDI 2019; Margalit and Lahav, POPL 2021). An access is relaxed
    unless its text says otherwise. Under release/acquire every access acquires and releases, and a fence for SC is an update of a
-   location of its own, as the paper of 2019 has it; under C11 fences for SC are refused. Programs with non-atomic accesses are
-   refused, since races are not looked for. *)
+   location of its own, as the paper of 2019 has it; under C11 fences for SC are refused. Non-atomic accesses, those of plain
+   locations, are relaxed in each model, and races are not looked for. *)
 open Refuse
 
 type expression =
@@ -32,7 +32,7 @@ type statement =
 
 type thread = { name : string; locals : (string * int) list; body : statement list }
 
-type t = { greatest : int; globals : (string * int) list; threads : thread list }
+type t = { greatest : int; globals : (string * int) list; plain : (string * int) list; threads : thread list }
 
 (* ---- tokens: words, numbers and signs ---- *)
 
@@ -52,7 +52,7 @@ let tokens text =
   done;
   List.rev !out
 
-type reader = { mutable left : string list }
+type reader = { mutable left : string list; mutable plain : string list }
 
 let peek r = match r.left with t :: _ -> t | [] -> ""
 let next r = match r.left with t :: rest -> r.left <- rest; t | [] -> refuse "the program ends early"
@@ -106,7 +106,9 @@ let arguments r =
       if accept r "," then go before given else (expect r ")"; List.rev before, List.rev given) end in
   go [] []
 
-let location = function Local x -> x | _ -> refuse "the program: a location is expected"
+let atomic r x = if List.mem x r.plain then refuse "the program: an atomic access of the plain location `%s`" x else x
+let plain r x = if List.mem x r.plain then x else refuse "the program: a non-atomic access of `%s`, which is not plain" x
+let location r = function Local x -> atomic r x | _ -> refuse "the program: a location is expected"
 
 let acquires o = o = "acq" || o = "acq_rel"
 let releases o = o = "rel" || o = "acq_rel"
@@ -125,14 +127,14 @@ let update r word into =
   expect r "(";
   let operands, given = arguments r in
   match word, operands with
-  | "wait", x :: (_ :: _ as values) -> Wait (into, location x, values, of_load given)
+  | "wait", x :: (_ :: _ as values) -> Wait (into, location r x, values, of_load given)
   | _ ->
     let a, l = of_update given in
     match word, operands with
-    | "FADD", [ x; e ] -> Add (into, location x, e, a, l)
-    | "CAS", [ x; e; e' ] -> Cas (into, location x, e, e', a, l)
-    | "BCAS", [ x; e; e' ] when into = None -> Blocking_cas (location x, e, e', a, l)
-    | "exchange", [ x; e ] -> Exchange (into, location x, e, a, l)
+    | "FADD", [ x; e ] -> Add (into, location r x, e, a, l)
+    | "CAS", [ x; e; e' ] -> Cas (into, location r x, e, e', a, l)
+    | "BCAS", [ x; e; e' ] when into = None -> Blocking_cas (location r x, e, e', a, l)
+    | "exchange", [ x; e ] -> Exchange (into, location r x, e, a, l)
     | _ -> refuse "the program: `%s` has other arguments" word
 
 let is_update word = List.mem word [ "FADD"; "CAS"; "BCAS"; "exchange"; "wait" ]
@@ -150,8 +152,8 @@ and statement r = match next r with
       | "acq" -> Fence (true, false) | "rel" -> Fence (false, true) | "acq_rel" -> Fence (true, true)
       | "seq_cst" | "sc" -> Sc_fence
       | o -> refuse "the program: `%s` is no ordering of a fence" o ]
-  | "lock" -> let x = argument r in ended r [ Blocking_cas (x, Number 0, Number 1, true, false) ]
-  | "unlock" -> let x = argument r in ended r [ Store (x, Number 0, true) ]
+  | "lock" -> let x = atomic r (argument r) in ended r [ Blocking_cas (x, Number 0, Number 1, true, false) ]
+  | "unlock" -> let x = atomic r (argument r) in ended r [ Store (x, Number 0, true) ]
   | "assert" | "assume" -> expect r "("; let e = expression r in expect r ")"; ended r [ Assume e ]
   | "verify" -> expect r "("; ignore (arguments r); ended r []
   | "goto" -> let l = name r in ended r [ Goto l ]
@@ -175,8 +177,10 @@ and statement r = match next r with
     else if accept r "." then begin
       match name r with
       | "store" -> expect r "(";
-        (match arguments r with [ e ], o -> ended r [ Store (word, e, of_store o) ] | _ -> refuse "the program: a store of no value")
-      | "load" -> expect r "("; let a = load_arguments r in ended r [ Load (None, word, a) ]
+        (match arguments r with [ e ], o -> ended r [ Store (atomic r word, e, of_store o) ] | _ -> refuse "the program: a store of no value")
+      | "load" -> expect r "("; let a = load_arguments r in ended r [ Load (None, atomic r word, a) ]
+      | "nastore" -> expect r "("; let e = expression r in expect r ")"; ended r [ Store (plain r word, e, false) ]
+      | "naload" -> expect r "("; expect r ")"; ended r [ Load (None, plain r word, false) ]
       | access -> refuse "the program: `%s.%s` is not read" word access end
     else begin
       expect r "=";
@@ -186,7 +190,10 @@ and statement r = match next r with
         | x :: "." :: "load" :: "(" :: rest ->
           r.left <- rest;
           let a = load_arguments r in
-          ended r [ Load (Some word, x, a) ]
+          ended r [ Load (Some word, atomic r x, a) ]
+        | x :: "." :: "naload" :: "(" :: ")" :: rest ->
+          r.left <- rest;
+          ended r [ Load (Some word, plain r x, false) ]
         | _ -> let e = expression r in ended r [ Assign (word, e) ] end
 and load_arguments r = match arguments r with [], o -> of_load o | _ -> refuse "the program: a load of a value"
 and argument r = expect r "("; let x = name r in expect r ")"; x
@@ -198,11 +205,12 @@ let rec declared r =
   if accept r "," then (x, v) :: declared r else (expect r ";"; [ x, v ])
 
 let read text =
-  let r = { left = tokens text } in
+  let r = { left = tokens text; plain = [] } in
   let greatest = if accept r "max_value" then (let n = number r in expect r ";"; n) else 255 in
-  let rec globals () = if accept r "global" then (let d = declared r in d @ globals ()) else [] in
-  let globals = globals () in
-  if peek r = "na" then refuse "programs with non-atomic accesses are not read";
+  let rec all word = if accept r word then (let d = declared r in d @ all word) else [] in
+  let globals = all "global" in
+  let plain = all "na" in
+  r.plain <- List.map fst plain;
   while accept r "track" do while not (accept r ";") do ignore (next r) done done;
   let rec threads () =
     if accept r "fn" then begin
@@ -215,4 +223,4 @@ let read text =
     else [] in
   let threads = threads () in
   if peek r <> "" then refuse "the program: `%s` is not expected" (peek r);
-  { greatest; globals; threads }
+  { greatest; globals; plain; threads }

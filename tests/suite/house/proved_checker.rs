@@ -173,3 +173,39 @@ fn it_decides_robustness_by_nets_and_runs() {
         }
     }
 }
+
+/// A flag that says when plain data may be read: under a lock or, without one, once it is set.
+fn plain_data(guarded: bool) -> String {
+    let (enter, leave) = if guarded { ("lock(l);", "unlock(l);") } else { ("", "l.store(1, rlx);") };
+    let reads = if guarded { "lock(l);" } else { "wait(l, 1, rlx);" };
+    format!(
+        "max_value 2;\nglobal l;\nna data;\nfn a {{\n\t{enter}\n\tdata.nastore(1);\n\t{leave}\n}}\n\
+         fn b {{\n\tlocal r;\n\t{reads}\n\tr = data.naload();\n}}\n"
+    )
+}
+
+#[needs::command("ocamlopt -version")]
+#[test]
+fn accesses_that_are_not_atomic_are_relaxed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |text: &str| std::fs::write(folder.path().join("p.tpl"), text).expect("it is written");
+    for (guarded, any, claim) in [
+        (true, &["any"][..], "robust against C11, for any number of its threads"),
+        (false, &[], "not robust against C11"),
+    ] {
+        write(&plain_data(guarded));
+        let net = proved(folder.path(), &[&["net", "p.tpl"], any].concat());
+        assert_eq!(net.status.code(), Some(0), "{net:?}");
+        std::fs::write(folder.path().join("net.spec"), &net.stdout).expect("it is written");
+        cover(folder.path(), &["net.spec", "--certificate", "net.json"]);
+        let output = proved(folder.path(), &[&["robust", "net.json", "p.tpl"], any].concat());
+        let what = "(non-atomic accesses count as relaxed ones; races are not looked for)";
+        assert_accepted(&output, &format!("the program as read from p.tpl is {claim} {what}"));
+    }
+    for (atomic, mixed) in [("nastore(1)", "store(1)"), ("naload()", "load()"), ("lock(l)", "lock(data)")] {
+        write(&plain_data(true).replace(atomic, mixed));
+        assert_eq!(proved(folder.path(), &["net", "p.tpl"]).status.code(), Some(4), "{mixed}");
+    }
+    write(&plain_data(true).replace("na data", "global data"));
+    assert_eq!(proved(folder.path(), &["net", "p.tpl"]).status.code(), Some(4));
+}

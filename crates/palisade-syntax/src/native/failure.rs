@@ -308,6 +308,9 @@ impl Failure<'_> {
         }
         // `mfnce; goto l1;`: the grammar took the misspelt word for a register or a label.
         let Some(Token::Name(word)) = before else { return None };
+        if LOCKS.contains(&word) {
+            return None;
+        }
         let keyword = closest(word, Keyword::ALL.iter().map(|keyword| keyword.spelling()).chain(LOCKS))?;
         Some(format!("is `{word}` meant to be `{keyword}`?"))
     }

@@ -76,6 +76,6 @@ fn what_the_net_abstracts_is_said() {
     // Without a domain there is no net, and the reason is the same.
     let refused = palisade(folder.path(), &["net", "tickets.pal", "--domain", "none"]);
     let said = String::from_utf8(refused.stderr).expect("text");
-    assert_eq!(refused.status.code(), Some(2), "{said}");
+    assert_eq!(refused.status.code(), Some(3), "{said}");
     assert!(said.contains("which no transition of a net does"), "{said}");
 }

@@ -63,7 +63,7 @@ fn model(name: &str) -> Program {
 
 /// Models whose nets, or whose values, take long with several copies of every thread, and so does
 /// `spsc-ring`.
-const LARGE: [&str; 4] = ["chase-lev", "cilk-the", "mcs-lock", "michael-scott-queue"];
+const LARGE: [&str; 5] = ["chase-lev", "cilk-the", "mcs-lock", "michael-scott-queue", "slab-slot"];
 
 /// Searches and nets in turn report what nets alone report, and show it in no more steps.
 #[test]

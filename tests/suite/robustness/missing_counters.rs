@@ -62,8 +62,8 @@ end
     let path = folder.path().join("computed.pal");
     std::fs::write(&path, program).expect("it is written");
     let output = check(&path.display().to_string());
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    let reason = "the instruction at `look` of thread `a` loads such values from a computed address";
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    let reason = "the instruction at a look (line 4) loads such values from a computed address";
     assert!(said.contains(reason), "{said}");
 }

@@ -49,6 +49,9 @@ let all_of bounds =
   List.sort (fun (a, _) (b, _) -> compare (Numbers.int_of_pos a) (Numbers.int_of_pos b))
     (Hashtbl.fold (fun p k l -> if k = Proved.N0 then l else (p, k) :: l) largest [])
 
+(* Tokens, each of which is one more: each place once. *)
+let sum_of tokens = Proved.M.fold (fun p n l -> (p, n) :: l) (Proved.sums tokens) []
+
 let finder (net : Net.t) =
   let table = Hashtbl.create 1000 in
   Array.iteri (fun i name -> Hashtbl.replace table name net.numbers.(i)) net.places;
@@ -63,7 +66,7 @@ let prop (net : Net.t) text =
     | w :: rest -> [ state "l" w ], rest
     | [] -> refuse "the question ends early" in
   let rec go = function
-    | s :: "|" :: rest -> let l, rest = locals rest in (state "s" s :: l) :: (if rest = [] then [] else go rest)
+    | s :: "|" :: rest -> let l, rest = locals rest in sum_of (state "s" s :: l) :: (if rest = [] then [] else go rest)
     | _ -> refuse "a state `s|l,…` is expected" in
   go (words ~signs:[ "|"; "," ] ~comments:[ "#", "\n"; "//", "\n" ] text)
 

@@ -6,6 +6,7 @@ mod broken_checker;
 mod guide;
 mod proofs;
 mod prose;
+mod proved_beside;
 mod proved_checker;
 mod proved_programs;
 pub(crate) mod readme;

@@ -1,5 +1,6 @@
-//! What to do with files that people have and that are no texts of programs: sources in C and Rust, executables.
+//! What to do with files that people have and that are no texts of programs: sources in C and Rust, executables, nets.
 
+use crate::net::Format;
 use std::io::Read;
 use std::path::Path;
 
@@ -19,6 +20,7 @@ pub(super) fn advice(path: &str) -> String {
         "c" | "cc" | "cpp" | "cxx" | "h" | "hpp" => {
             format!("machine code is checked, not C: compile it with `-g`, {ROLES}")
         }
+        _ if Format::of_name(path).is_some() => "nets are asked about by `palisade cover`".to_owned(),
         _ if is_executable(path) => ROLES.replace("FILE", path),
         _ => "say `--from native`, `--from trencher`, `--from litmus`, `--from memorax` or `--from machine`".to_owned(),
     }
@@ -38,6 +40,7 @@ mod tests {
     fn advice_fits_the_file() {
         assert!(advice("queue.c").contains("compile it with `-g`"));
         assert!(advice("src/main.rs").contains("`cargo palisade`"));
+        assert_eq!(advice("lock.pnml.gz"), "nets are asked about by `palisade cover`");
         assert!(advice("two.unknown").starts_with("say `--from native`"));
         let own = std::env::current_exe().expect("the test itself");
         let own = own.to_str().expect("a plain path");

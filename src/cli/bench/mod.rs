@@ -50,7 +50,7 @@ pub(super) struct BenchArguments {
     #[arg(long, requires = "methods")]
     no_slice: bool,
     /// Strategies to compare.
-    #[arg(long, value_name = "NAME", value_delimiter = ',', default_value = "auto", value_parser = super::cover::parse_strategy)]
+    #[arg(long, value_name = "NAME", value_delimiter = ',', default_value = "auto", value_parser = super::cover::strategies())]
     strategies: Vec<&'static str>,
     /// Another tool's command line for the same table. `{}` is the net's path; `{spec}`, `{tts}`, `{pnml}`, `{lola}` and
     /// `{net}` are the paths of the net rewritten in that format, `{query}` that of the question that goes with it, and `{property}`

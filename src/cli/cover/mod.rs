@@ -22,6 +22,7 @@ use crate::report::documents::{CoverDocument, WrittenDocument};
 use crate::report::page::cover_page;
 use crate::syntax::InputError;
 use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -36,7 +37,7 @@ pub(super) struct CoverArguments {
     #[command(flatten)]
     page: PageOption,
     /// The strategy; by default a portfolio of all of them.
-    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = parse_strategy)]
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = strategies())]
     pub(super) strategy: &'static str,
     /// Write the net in the format that this file's extension tells (.spec, .tts, .pnml, .lola, .net, .dot), its question
     /// beside it, and do not search.
@@ -215,10 +216,8 @@ pub(super) fn evidence_of(subject: NetSubject, problem: &Problem, answer: &Answe
     }
 }
 
-/// A strategy by its name.
-pub(super) fn parse_strategy(text: &str) -> Result<&'static str, String> {
-    coverability::strategy(text).map(coverability::Strategy::name).ok_or_else(|| {
-        let names: Vec<&str> = coverability::strategies().iter().map(|strategy| strategy.name()).collect();
-        format!("the strategies are {}", names.join(", "))
-    })
+/// The strategies by their names.
+pub(super) fn strategies() -> impl TypedValueParser<Value = &'static str> {
+    let names = coverability::strategies().iter().map(|strategy| strategy.name());
+    PossibleValuesParser::new(names).map(|name| coverability::strategy(&name).expect("it is one of the names").name())
 }

@@ -54,6 +54,19 @@ fn help_names_every_subcommand_and_its_options() {
 }
 
 #[test]
+fn strategies_are_listed() {
+    for subcommand in ["cover", "bench"] {
+        let help = printed(&[subcommand, "--help"]);
+        let listed = help.split_whitespace().collect::<Vec<_>>().join(" ");
+        let names: Vec<&str> = palisade::coverability::strategies().iter().map(|strategy| strategy.name()).collect();
+        assert!(listed.contains(&format!("[possible values: {}]", names.join(", "))), "{help}");
+    }
+    let run = palisade(&["cover", "--strategy", "bakward", "lock.spec"]);
+    let said = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert!(run.status.code() == Some(2) && said.contains("'backward'"), "{said}");
+}
+
+#[test]
 fn shared_options_stand_before_a_subcommand_or_after_it() {
     let model = concat!(env!("CARGO_MANIFEST_DIR"), "/models/simple-dekker.pal");
     for arguments in [["--json", "witness", model], ["witness", "--json", model]] {

@@ -104,7 +104,8 @@ impl Fault {
         match &self.kind {
             FaultKind::Evaluation(_) if self.is_of_unforeseen_cell(program) => {
                 format!(
-                    "an address is computed which is none of the cells that executions of the roles have shown, at {place}"
+                    "an address is computed which is none of the cells that executions of the roles have shown, \
+                     at {place}"
                 )
             }
             FaultKind::Evaluation(_) if self.is_of_unforeseen_value(program) => {
@@ -112,7 +113,8 @@ impl Fault {
             }
             FaultKind::Evaluation(EvaluationError::DivisionByZero) if program.source.is_listing => {
                 format!(
-                    "a number is computed that has no value, or not the same on all processors: a quotient that does not fit, a bit sought in 0, at {place}"
+                    "a number is computed that has no value, or not the same on all processors: \
+                     a quotient that does not fit, a bit sought in 0, at {place}"
                 )
             }
             FaultKind::Evaluation(error) => format!("{error} at {place}"),
@@ -177,8 +179,8 @@ impl Fault {
             },
         };
         Some(format!(
-            "`{}` is not taken for a counter because of the instruction at {}: counters are copied, moved by constants, cut to some bits and \
-             compared with others that are cut to as many, and nothing else",
+            "`{}` is not taken for a counter because of the instruction at {}: counters are copied, \
+             moved by constants, cut to some bits and compared with others that are cut to as many, and nothing else",
             program.address_name(out.address),
             program.place(out.thread, out.instruction)
         ))
@@ -220,7 +222,8 @@ impl Fault {
     /// Why values that a load finds at computed addresses are no counters, in a sentence.
     fn describe_computed(&self, program: &Program, load: InstructionId) -> String {
         format!(
-            "the instruction at {} loads such values from a computed address, and only constants and masks name addresses that hold counters",
+            "the instruction at {} loads such values from a computed address, \
+             and only constants and masks name addresses that hold counters",
             program.place(self.thread, load)
         )
     }

@@ -49,6 +49,8 @@
 //! - `[SDM]` Intel. *Intel 64 and IA-32 Architectures Software Developer's Manual*, volume 2: *Instruction Set
 //!   Reference*. Order number 325383.
 //! - `[KM69]` R. M. Karp, R. E. Miller. *Parallel Program Schemata*. JCSS 3(2), 1969.
+//! - `[TARJAN72]` R. Tarjan. *Depth-First Search and Linear Graph Algorithms*. SIAM Journal on Computing 1(2), 1972.
+//! - `[GK79]` A. Goralčíková, V. Koubek. *A Reduct-and-Closure Algorithm for Graphs*. MFCS 1979, LNCS 74.
 //! - `[MS82]` J. Martinez, M. Silva. *A Simple and Fast Algorithm to Obtain All Invariants of a Generalised Petri Net*.
 //!   Application and Theory of Petri Nets 1981, Informatik-Fachberichte 52, 1982.
 //! - `[KO92]` A. V. Kovalyov. *Concurrency Relations and the Safety Problem for Petri Nets*. Application and Theory of Petri

@@ -135,8 +135,8 @@ pub(super) const FAULTS: &[Fault] = &[
     fault(
         "axioms: coherence is not asked for",
         AXIOMS,
-        "&& hb.then(eco).is_irreflexive()",
-        "&& (PLANTED || hb.then(eco).is_irreflexive())",
+        "&& !hb.meets_backwards(eco)",
+        "&& (PLANTED || !hb.meets_backwards(eco))",
     ),
     fault(
         "axioms: fences are not in the order of sequentially consistent events",

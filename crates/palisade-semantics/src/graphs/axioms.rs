@@ -108,13 +108,13 @@ fn synchronises_with(graph: &Graph, po: &Relation, rf: &Relation) -> Relation {
     let releases = |event: usize| events[event].ordering.releases();
     let acquires = |event: usize| events[event].ordering.acquires();
     let is_fence = |event: usize| events[event].is_fence();
-    let continued = rf.between(|_| true, |event| events[event].kind == EventKind::Update).plus().optional();
-    let sequences = Relation::identity(size, writes).then(&continued);
+    // What reads from a write and is read is an update: chains of reads-from are those of release sequences.
+    let read_from_sequence = rf.plus();
     let released = Relation::identity(size, |event| writes(event) && releases(event))
         | &po.between(|from| is_fence(from) && releases(from), |to| writes(to) && is_atomic(&events[to]));
     let acquired = Relation::identity(size, |event| reads(event) && acquires(event))
         | &po.between(|from| reads(from) && is_atomic(&events[from]), |to| is_fence(to) && acquires(to));
-    released.then(&sequences).then(rf).then(&acquired)
+    released.then(&read_from_sequence).then(&acquired)
 }
 
 /// Whether a graph has all that its axioms ask for.
@@ -123,7 +123,7 @@ pub fn is_consistent(graph: &Graph, axioms: Axioms) -> bool {
     let Relations { po, rf, eco, hb, .. } = &relations;
     graph.is_atomic()
         && hb.is_irreflexive()
-        && hb.then(eco).is_irreflexive()
+        && !hb.meets_backwards(eco)
         && (po.clone() | rf).is_acyclic()
         && partial_sc(graph, &relations, axioms).is_acyclic()
 }
@@ -154,7 +154,8 @@ pub fn partial_sc(graph: &Graph, relations: &Relations, axioms: Axioms) -> Relat
     let (sc, sc_fences) = (Relation::identity(size, is_sc), Relation::identity(size, is_sc_fence));
     let starts = sc.clone() | &sc_fences.then(&hb.optional());
     let ends = sc | &hb.optional().then(&sc_fences);
-    let fences = (hb.clone() | &hb.then(eco).then(hb)).between(is_sc_fence, is_sc_fence);
+    let from_fences = sc_fences.then(hb);
+    let fences = (from_fences.clone() | &from_fences.then(eco).then(hb)).between(is_sc_fence, is_sc_fence);
     starts.then(&order).then(&ends) | &fences
 }
 

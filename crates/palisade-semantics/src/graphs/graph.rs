@@ -125,13 +125,17 @@ impl Graph {
     /// Program order, transitive. Initial writes come before everything else.
     pub fn program_order(&self) -> Relation {
         let mut order = Relation::empty(self.events.len());
-        for (to, event) in self.events.iter().enumerate().filter(|(_, event)| event.position.is_some()) {
-            for (from, earlier) in self.events.iter().enumerate() {
-                if earlier.position.is_none() || (earlier.position == event.position && from < to) {
-                    order.insert(from, to);
-                }
+        let mut threads: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        let mut initial = Vec::new();
+        for (index, event) in self.events.iter().enumerate() {
+            match event.position {
+                Some(position) => threads.entry(position).or_default().push(index),
+                None => initial.push(index),
             }
         }
+        let all: Vec<usize> = threads.values().flatten().copied().collect();
+        initial.into_iter().for_each(|from| order.insert_all(from, &all));
+        threads.values().for_each(|events| order.insert_chain(events));
         order
     }
 
@@ -147,33 +151,27 @@ impl Graph {
     /// Modification order, transitive.
     pub fn modification_order(&self) -> Relation {
         let mut order = Relation::empty(self.events.len());
-        for writes in self.writes.values() {
-            for (index, from) in writes.iter().enumerate() {
-                writes[index + 1..].iter().for_each(|to| order.insert(*from, *to));
-            }
-        }
+        self.writes.values().for_each(|writes| order.insert_chain(writes));
         order
     }
 
     /// From-reads: from each event that reads to the writes behind the one that it reads from, itself excepted.
     pub fn from_reads(&self) -> Relation {
-        let mut order = Relation::empty(self.events.len());
+        let (mut order, behind) = (Relation::empty(self.events.len()), self.modification_order());
         for (reader, source) in self.sources.iter().enumerate() {
-            let Some(source) = source else { continue };
-            let writes = &self.writes[&self.events[reader].address];
-            let index = writes.iter().position(|write| write == source).expect("a source writes the address");
-            writes[index + 1..].iter().filter(|to| **to != reader).for_each(|to| order.insert(reader, *to));
+            source.iter().for_each(|source| order.add_row(reader, behind.row(*source)));
+            order.remove(reader, reader);
         }
         order
     }
 
     /// Whether every update directly follows, in modification order, the write that it reads from.
     pub fn is_atomic(&self) -> bool {
-        let updates = (0..self.events.len()).filter(|event| self.events[*event].kind == EventKind::Update);
-        updates.into_iter().all(|update| {
-            let writes = &self.writes[&self.events[update].address];
-            writes.windows(2).any(|pair| Some(pair[0]) == self.sources[update] && pair[1] == update)
-        })
+        let mut before = vec![None; self.events.len()];
+        let pairs = self.writes.values().flat_map(|writes| writes.windows(2));
+        pairs.for_each(|pair| before[pair[1]] = Some(pair[0]));
+        let is_update = |event: &usize| self.events[*event].kind == EventKind::Update;
+        (0..self.events.len()).filter(is_update).all(|it| before[it].is_some() && before[it] == self.sources[it])
     }
 
     /// Whether program order, reads-from, modification order and from-reads have no cycle together: some interleaving makes the graph.

@@ -6,6 +6,7 @@
 //! that belongs to it is one of an interleaving ([`Graph::is_sc`]); [`oracle`] decides this by brute force, with the feature `oracles`.
 
 mod axioms;
+mod closure;
 mod execution;
 mod graph;
 mod language;

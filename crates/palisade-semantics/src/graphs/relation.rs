@@ -1,6 +1,6 @@
 //! Relations over the events of a graph, as matrices of bits.
 
-use std::ops::{BitOr, BitOrAssign};
+use std::ops::{BitOr, BitOrAssign, Range};
 
 /// A relation over `0..size`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,13 +30,32 @@ impl Relation {
         identity
     }
 
-    fn row(&self, from: usize) -> &[u64] {
+    pub(super) fn row(&self, from: usize) -> &[u64] {
         &self.rows[from * self.words..(from + 1) * self.words]
     }
 
     /// Adds a pair.
     pub fn insert(&mut self, from: usize, to: usize) {
         self.rows[from * self.words + to / 64] |= 1 << (to % 64);
+    }
+
+    /// Relates an event to others.
+    pub fn insert_all(&mut self, from: usize, to: &[usize]) {
+        to.iter().for_each(|to| self.insert(from, *to));
+    }
+
+    /// Relates each of some events to all behind it.
+    pub fn insert_chain(&mut self, events: &[usize]) {
+        let mut behind = vec![0; self.words];
+        for event in events.iter().rev() {
+            self.add_row(*event, &behind);
+            behind[event / 64] |= 1 << (event % 64);
+        }
+    }
+
+    /// Removes a pair.
+    pub fn remove(&mut self, from: usize, to: usize) {
+        self.rows[from * self.words + to / 64] &= !(1 << (to % 64));
     }
 
     /// Whether a pair is related.
@@ -64,7 +83,7 @@ impl Relation {
         self.row(from).iter().enumerate().flat_map(bits)
     }
 
-    fn add_row(&mut self, to: usize, from: &[u64]) {
+    pub(super) fn add_row(&mut self, to: usize, from: &[u64]) {
         let row = &mut self.rows[to * self.words..(to + 1) * self.words];
         row.iter_mut().zip(from).for_each(|(own, other)| *own |= other);
     }
@@ -72,28 +91,23 @@ impl Relation {
     /// The composition `self; next`.
     #[must_use]
     pub fn then(&self, next: &Self) -> Self {
+        // Rows of one pair or a few are common: only the words that have some are added.
+        let filled = |event: usize| {
+            let row = next.row(event);
+            let first = row.iter().position(|word| *word != 0).unwrap_or(row.len());
+            first..row.iter().rposition(|word| *word != 0).map_or(first, |last| last + 1)
+        };
+        let filled: Vec<Range<usize>> = (0..self.size).map(filled).collect();
         let mut composed = Self::empty(self.size);
         for from in 0..self.size {
             for between in self.after(from) {
-                composed.add_row(from, next.row(between));
+                let words = filled[between].clone();
+                let start = from * self.words;
+                let row = &mut composed.rows[start + words.start..start + words.end];
+                row.iter_mut().zip(&next.row(between)[words]).for_each(|(own, other)| *own |= other);
             }
         }
         composed
-    }
-
-    /// The transitive closure.
-    #[must_use]
-    pub fn plus(&self) -> Self {
-        let mut closure = self.clone();
-        for between in 0..self.size {
-            let row = closure.row(between).to_vec();
-            for from in 0..self.size {
-                if closure.contains(from, between) {
-                    closure.add_row(from, &row);
-                }
-            }
-        }
-        closure
     }
 
     /// The reflexive closure.
@@ -105,7 +119,15 @@ impl Relation {
     /// The pairs that start in one set and end in another.
     #[must_use]
     pub fn between(&self, starts: impl Fn(usize) -> bool, ends: impl Fn(usize) -> bool) -> Self {
-        self.only(|from, to| starts(from) && ends(to))
+        let mut all_ends = Self::empty(self.size);
+        (0..self.size).filter(|to| ends(*to)).for_each(|to| all_ends.insert(0, to));
+        let mut kept = Self::empty(self.size);
+        for from in (0..self.size).filter(|from| starts(*from)) {
+            kept.add_row(from, self.row(from));
+            let row = &mut kept.rows[from * self.words..(from + 1) * self.words];
+            row.iter_mut().zip(all_ends.row(0)).for_each(|(own, end)| *own &= end);
+        }
+        kept
     }
 
     /// The pairs of which something holds.
@@ -116,14 +138,14 @@ impl Relation {
         kept
     }
 
+    /// Whether a pair of this relation is one of another backwards, so that their composition relates an event to itself.
+    pub fn meets_backwards(&self, other: &Self) -> bool {
+        self.pairs().any(|(from, to)| other.contains(to, from))
+    }
+
     /// Whether no event is related to itself.
     pub fn is_irreflexive(&self) -> bool {
         (0..self.size).all(|event| !self.contains(event, event))
-    }
-
-    /// Whether there is no cycle.
-    pub fn is_acyclic(&self) -> bool {
-        self.plus().is_irreflexive()
     }
 }
 
@@ -143,10 +165,10 @@ impl BitOrAssign<&Relation> for Relation {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn relation(size: usize, pairs: &[(usize, usize)]) -> Relation {
+    pub(in super::super) fn relation(size: usize, pairs: &[(usize, usize)]) -> Relation {
         let mut relation = Relation::empty(size);
         pairs.iter().for_each(|(from, to)| relation.insert(*from, *to));
         relation
@@ -161,5 +183,6 @@ mod tests {
         assert!(!(steps.clone() | &relation(70, &[(2, 0)])).is_acyclic());
         assert_eq!(steps.between(|from| from == 1, |_| true), relation(70, &[(1, 69)]));
         assert!(!steps.optional().is_irreflexive());
+        assert!(steps.meets_backwards(&relation(70, &[(69, 1)])) && !steps.meets_backwards(&steps));
     }
 }

@@ -1,7 +1,7 @@
 //! Does a program keep the properties that it states – each `ensure`, `fail` and `never`, and the question of a litmus test – under a memory model?
 
 use super::{About, Evident, Question};
-use crate::evidence::{Evidence, PropertyProof, PropertyReason};
+use crate::evidence::{Evidence, PropertyReason};
 use crate::limits::Limits;
 use crate::program::{Copies, Posts, Program, Queued};
 use crate::properties::{
@@ -13,6 +13,7 @@ use crate::report::computation::{ComputationReport, Marks};
 use crate::report::context::instance_words;
 use crate::report::models::{ModelWord, model_name};
 use crate::report::properties::Properties as Stated;
+use crate::report::rungs::rung_words;
 use crate::report::scene::Scene;
 use crate::report::subject::program_words;
 use crate::report::tso::{self, Computation};
@@ -22,7 +23,7 @@ use crate::semantics::graphs::Axioms;
 use crate::semantics::{Model, Quantifier, Target, tasks};
 use crate::syntax::{InputError, did_you_mean_or_list};
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How to decide properties.
 #[derive(Clone, Debug)]
@@ -375,8 +376,10 @@ impl Question for Properties<'_> {
 
     fn tell<'a>(&'a self, found: &'a Proof, accounts: &mut [Account<'a>]) {
         let mut told = BTreeSet::new();
+        let answers: BTreeMap<Target, &TargetAnswer> =
+            found.answers.iter().map(|answer| (answer.target, answer)).collect();
         for (target, account) in self.targets.iter().zip(accounts.iter_mut()) {
-            let Some(answer) = found.answers.iter().find(|answer| answer.target == *target) else {
+            let Some(answer) = answers.get(target).copied() else {
                 let reason = self.unasked.as_deref().unwrap_or("it was not asked about");
                 account.leave_open(account.verdict.clone(), reason);
                 continue;
@@ -421,20 +424,6 @@ fn chosen(stated: &Stated<'_>, all: Vec<Target>, only: &[String]) -> Result<Vec<
         asked.extend(found.into_iter().filter(|target| !asked.contains(target)).collect::<Vec<_>>());
     }
     Ok(asked)
-}
-
-/// Why a property holds.
-fn rung_words(program: &Program, answer: &TargetAnswer, proof: Option<&PropertyProof>) -> String {
-    match (answer.rung, answer.buffer) {
-        (Rung::Buffers, Some(stores)) => format!("no buffer ever holds more than {}", counted(stores, "store")),
-        (Rung::Snapshots, Some(most)) => format!("delayed loads see at most {}", counted(most, "snapshot")),
-        (Rung::Enriched, Some(room)) => format!("robust once threads keep {} themselves", counted(room, "store")),
-        (Rung::Values, _) => "for all values, in any order".to_owned(),
-        (Rung::Sc, _) => "in all interleavings".to_owned(),
-        (Rung::ScRobust, _) => "robust, and kept in all interleavings".to_owned(),
-        (Rung::Counters, _) => proof.map_or_else(String::new, |proof| widths::means(program, proof)),
-        (rung, _) => rung.name().to_owned(),
-    }
 }
 
 /// Why there is no answer, in words.

@@ -29,6 +29,7 @@ pub mod proposal;
 pub mod races;
 pub mod relations;
 pub mod remedies;
+pub mod rungs;
 pub mod scene;
 pub mod schemas;
 pub mod simulate;

@@ -7,6 +7,7 @@ use super::fences::{changes, kind, measure_name, measure_words};
 use super::models::model_name;
 use super::open::open_words;
 use super::properties::Properties;
+use super::rungs::rung_words;
 use super::subject::program_words;
 use palisade_engine::properties::placement::{Placed, PropertyPlacement, PropertyRepaired, PropertyRow};
 use palisade_engine::properties::{Answer, Violation};
@@ -151,16 +152,12 @@ fn bound_text(out: &mut String, placement: &PropertyPlacement, program: &Program
 /// What proves each property, with the set in force.
 fn proof_text(out: &mut String, result: &Result<'_>, program: &Program) {
     let before = BeforeTheChange::of(program, &result.found.program);
-    for answer in result.found.proof.iter().flat_map(|proof| &proof.answers) {
-        if let Answer::Holds(_) = answer.answer {
-            let buffer = answer.buffer.map_or(String::new(), |stores| format!(" of {}", counted(stores, "store")));
-            let _ = writeln!(
-                out,
-                "  proved   {}: by {}{buffer}, {}",
-                property_name(program, before.target(answer.target)),
-                answer.rung.name(),
-                counted(answer.states, "state")
-            );
+    let Some(proof) = &result.found.proof else { return };
+    for answer in &proof.answers {
+        if let Answer::Holds(position) = answer.answer {
+            let name = property_name(program, before.target(answer.target));
+            let why = rung_words(&result.found.program, answer, proof.proofs.get(position));
+            let _ = writeln!(out, "  proved   {name}: {why}, {}", counted(answer.states, "state"));
         }
     }
 }

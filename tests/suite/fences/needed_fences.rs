@@ -135,7 +135,7 @@ fn joint_control_states() {
     assert_eq!(output.status.code(), Some(0), "{text}");
     assert!(text.starts_with("never.pal: 2 fences optimal, cost 2\n"), "{text}");
     assert!(text.contains("           without it, t1 at cs, t2 at cs (line 4) is violated\n"), "{text}");
-    assert!(text.contains("  proved   t1 at cs, t2 at cs (line 4): by "), "{text}");
+    assert!(text.contains("  proved   t1 at cs, t2 at cs (line 4): no buffer ever holds more than "), "{text}");
     assert!(text.contains("+thread t1 regs r init a begin a: mem[x] <- 1; b: mfence; goto b_f;\n"), "{text}");
     let said =
         accepted(folder.path(), &["never.pal.property-repair.json", "evidence_never.repaired.pal.property.json"]);

@@ -63,7 +63,7 @@ fn the_report_names_fences_rows_and_proofs() {
     ] {
         assert!(text.lines().any(|found| found == line), "`{line}` is not in\n{text}");
     }
-    assert!(text.contains("  proved   t1 alone (line 7): by "), "{text}");
+    assert!(text.contains("  proved   t1 alone (line 7): no buffer ever holds more than "), "{text}");
 }
 
 #[test]

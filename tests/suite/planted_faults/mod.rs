@@ -28,6 +28,7 @@ mod rings;
 mod sources;
 mod stacks;
 mod stale;
+mod symmetry;
 mod table;
 mod turned_nets;
 mod widths;
@@ -86,6 +87,7 @@ fn faults() -> impl Iterator<Item = &'static Fault> {
         .chain(stacks::FAULTS)
         .chain(sources::OF_PLACES)
         .chain(counts::FAULTS)
+        .chain(symmetry::FAULTS)
 }
 
 fn root() -> &'static Path {
@@ -136,6 +138,7 @@ fn all_faults_fit_the_sources() {
             "crates/palisade-semantics/src/executed.rs",
             "crates/palisade-semantics/src/graphs/axioms.rs",
             "crates/palisade-semantics/src/machine.rs",
+            "crates/palisade-semantics/src/symmetry.rs",
             "crates/palisade-semantics/src/turns.rs",
             "crates/palisade-syntax/src/x86/",
         ];

@@ -5,6 +5,7 @@
 //! roles beside it, is given to `palisade check`.
 
 use super::Exit;
+use super::asked::quoted;
 use super::files::NewFile;
 use super::folder::{create_folder, files_in};
 use super::output::{print_text, remark_line};
@@ -210,11 +211,6 @@ impl Request {
     }
 }
 
-/// A word for the shell.
-fn quoted(word: &str) -> String {
-    format!("'{}'", word.replace('\'', "'\\''"))
-}
-
 fn check_package(request: &Request) -> Result<Exit, String> {
     let kind = if request.language.is_some() { Build::ForOrderings } else { Build::AsAsked };
     let files = snapshots_of(request, kind)?;
@@ -386,7 +382,7 @@ mod tests {
         assert_eq!(request.question, Question::Check);
         let request = understood(&words("--diff queue")).expect("good usage");
         assert_eq!((request.question, request.change), (Question::Fences, Some("--diff")));
-        assert!(request.build_again().expect("there is a folder").ends_with("'palisade' '--no-check' 'queue'"));
+        assert!(request.build_again().expect("there is a folder").ends_with("palisade --no-check queue"));
         let request = understood(&words("--orderings --apply")).expect("good usage");
         assert_eq!((request.question, request.change), (Question::Orderings, Some("--apply")));
         assert_eq!(request.language.as_deref(), Some("c11"));

@@ -26,6 +26,15 @@ pub(super) fn advice(path: &str) -> String {
     }
 }
 
+/// What to do about a file whose extension tells no format of nets.
+pub(super) fn advice_about_nets(path: &str) -> String {
+    let of_program = crate::syntax::Format::of_path(Path::new(path));
+    if of_program.is_some() {
+        return "programs are asked about by `palisade check`".to_owned();
+    }
+    "say `--from spec`, `--from tts`, `--from pnml`, `--from lola` or `--from net`".to_owned()
+}
+
 /// Whether a file is an ELF file.
 fn is_executable(path: &str) -> bool {
     let mut magic = [0; 4];
@@ -41,6 +50,8 @@ mod tests {
         assert!(advice("queue.c").contains("compile it with `-g`"));
         assert!(advice("src/main.rs").contains("`cargo palisade`"));
         assert_eq!(advice("lock.pnml.gz"), "nets are asked about by `palisade cover`");
+        assert_eq!(advice_about_nets("lock.pal"), "programs are asked about by `palisade check`");
+        assert!(advice_about_nets("two.unknown").starts_with("say `--from spec`"));
         assert!(advice("two.unknown").starts_with("say `--from native`"));
         let own = std::env::current_exe().expect("the test itself");
         let own = own.to_str().expect("a plain path");

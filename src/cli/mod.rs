@@ -1,6 +1,7 @@
 //! The command line: one file per subcommand, options they share, exit status.
 
 mod answers;
+mod asked;
 mod batch;
 mod bench;
 #[cfg(feature = "machine")]

@@ -1,5 +1,6 @@
 //! Loading a net with its question for a subcommand.
 
+use super::foreign;
 use crate::coverability::{Uninhibited, without_inhibitors};
 use crate::evidence::{Complement, InputFile, NetSubject, sha256};
 use crate::limits::Limits;
@@ -116,6 +117,17 @@ fn is_large(path: &str) -> bool {
 }
 
 impl NetOptions {
+    /// The format of the net in a file.
+    fn format(&self, path: &str) -> Result<Format, InputError> {
+        self.from.or_else(|| Format::of_name(path)).ok_or_else(|| {
+            let (name, message) = match path {
+                "-" => ("<stdin>", "standard input has no extension that tells its format"),
+                _ => (path, "the extension tells no format of nets"),
+            };
+            InputError::file(name, message).with_help_if(Some(foreign::advice_about_nets(path)))
+        })
+    }
+
     /// Reads a net, `-` for standard input, with its question, within limits.
     pub(super) fn read_within(&self, path: &str, limits: &Limits) -> Result<LoadedNet, InputError> {
         let query = self.query.as_ref().is_some_and(|query| is_large(&query.to_string_lossy()));
@@ -151,19 +163,20 @@ impl NetOptions {
     }
 
     fn read_properties(&self, path: &str) -> Result<LoadedProperties, InputError> {
-        let format = self.from.or_else(|| Format::of_name(path));
+        let format = self.format(path)?;
         let described = |path: &str, format: &'static str, bytes: Vec<u8>| {
             ReadFile { path: path.to_owned(), format, bytes }.described()
         };
         if let Some(name) = &self.ask {
             let bytes = read_bytes(path)?;
-            let read = net::read_built_in_properties(Document { name: path, bytes: &bytes, format }, name)?;
+            let read =
+                net::read_built_in_properties(Document { name: path, bytes: &bytes, format: Some(format) }, name)?;
             let Uninhibited { net, complements } = plain(path, read.net)?;
             return Ok(LoadedProperties {
                 net,
                 complements,
                 properties: read.properties,
-                file: described(path, format.map_or("", Format::extension), bytes),
+                file: described(path, format.extension(), bytes),
                 query: None,
             });
         }
@@ -176,14 +189,14 @@ impl NetOptions {
                 .with_help_if(Some(help))
         })?;
         let (bytes, query_bytes) = (read_bytes(path)?, read_bytes(&query)?);
-        let net = Document { name: path, bytes: &bytes, format };
+        let net = Document { name: path, bytes: &bytes, format: Some(format) };
         let read = net::read_properties(net, Document { name: &query, bytes: &query_bytes, format: None })?;
         let Uninhibited { net, complements } = plain(path, read.net)?;
         Ok(LoadedProperties {
             net,
             complements,
             properties: read.properties,
-            file: described(path, format.map_or("", Format::extension), bytes),
+            file: described(path, format.extension(), bytes),
             query: Some(described(&query, QueryFormat::MccXml.extension(), query_bytes)),
         })
     }
@@ -191,14 +204,9 @@ impl NetOptions {
     /// Reads a net, `-` for standard input, with its question.
     pub(super) fn read(&self, path: &str) -> Result<LoadedNet, InputError> {
         let name = if path == "-" { "<stdin>" } else { path };
-        let format = self.from.or_else(|| Format::of_name(name));
-        if format.is_none() && path == "-" {
-            let help = "say `--from spec` (or pnml, tts, lola, net)";
-            return Err(InputError::file(name, "standard input has no extension that tells its format")
-                .with_help_if(Some(help.to_owned())));
-        }
+        let format = self.format(path)?;
         let bytes = read_bytes(path)?;
-        let query_path = self.query.clone().or_else(|| companion(path, format?.query()?));
+        let query_path = self.query.clone().or_else(|| companion(path, format.query()?));
         let query_format = query_path.as_ref().and_then(|path| QueryFormat::of_name(&path.to_string_lossy()));
         if self.property.is_some() && query_format != Some(QueryFormat::MccXml) {
             let message = "a property is chosen, but only questions in `.xml` (Model Checking Contest) have properties";
@@ -208,7 +216,7 @@ impl NetOptions {
             Some(query) => Some((query.display().to_string(), read_bytes(&query.to_string_lossy())?)),
             None => None,
         };
-        let document = Document { name, bytes: &bytes, format };
+        let document = Document { name, bytes: &bytes, format: Some(format) };
         let query_document = query.as_ref().map(|(name, bytes)| Document { name, bytes, format: None });
         let property = self.property.as_deref();
         let (problem, quantifier, reach) = match net::read_question(document, query_document, property) {
@@ -229,8 +237,7 @@ impl NetOptions {
         let Problem { net, query: targets } = problem;
         let Uninhibited { net, complements } = plain(name, net)?;
         let problem = Problem { net, query: targets };
-        let format = format.map_or("", Format::extension);
-        let net = ReadFile { path: name.to_owned(), format, bytes };
+        let net = ReadFile { path: name.to_owned(), format: format.extension(), bytes };
         let query = query.map(|(path, bytes)| {
             let format = QueryFormat::of_name(&path).map_or("", QueryFormat::extension);
             ReadFile { path, format, bytes }

@@ -109,12 +109,16 @@ impl AnsweredProperty<'_> {
         words
     }
 
+    /// The contest's word for the answer, where it is known: `TRUE`, `FALSE`, or a bound.
+    pub fn word(&self) -> Option<String> {
+        let bound = self.bound.as_ref().and_then(AskedBound::word);
+        bound.or_else(|| self.value().map(|value| if value { "TRUE" } else { "FALSE" }.to_owned()))
+    }
+
     /// The line about it.
     pub fn line(&self) -> String {
         let id = &self.property.id;
-        let bound = self.bound.as_ref().and_then(AskedBound::word);
-        let value = self.value().map(|value| if value { "TRUE" } else { "FALSE" }.to_owned());
-        match bound.or(value) {
+        match self.word() {
             Some(value) => {
                 let techniques = self.techniques().join(" ");
                 format!("FORMULA {id} {value} TECHNIQUES {techniques}").trim_end().to_owned()

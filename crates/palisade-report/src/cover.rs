@@ -68,7 +68,7 @@ pub fn reach_text(answer: &ReachAnswer, context: &Context<'_>, verbosity: u8, qu
 }
 
 /// What a proof of unreachability is.
-fn proof_words(certificate: &ReachCertificate) -> String {
+pub fn proof_words(certificate: &ReachCertificate) -> String {
     match certificate {
         ReachCertificate::Closed(set) => {
             format!("all {}", counted(set.rows().count() as u64, "marking"))

@@ -5,6 +5,7 @@ pub mod bench;
 pub mod bounds;
 pub mod claim;
 pub mod computation;
+pub mod conditions;
 pub mod contest;
 pub mod context;
 pub mod cover;

@@ -1,6 +1,7 @@
 //! Nets in the formats of other tools, and the command lines that name them.
 
 use super::run::NetQuestion;
+use crate::cli::asked;
 use crate::cli::files::write_together;
 use crate::net::{self, Format};
 use crate::syntax::InputError;
@@ -84,5 +85,5 @@ impl Drop for Conversions {
 
 /// A path as one word for the shell.
 fn quoted(path: &Path) -> String {
-    format!("'{}'", path.display().to_string().replace('\'', "'\\''"))
+    asked::quoted(&path.display().to_string())
 }

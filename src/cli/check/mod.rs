@@ -11,8 +11,9 @@ use arguments::{AttackRange, EventMethod};
 pub(super) use asking::{looks_for_hangs, questions};
 
 use super::answers::{Answered, Asking};
+use super::asked::question;
 use super::batch::{Batch, Extent, Spoken, answer_all};
-use super::words::{Against, Ask};
+use super::words::Ask;
 use super::{Exit, Loaded, SharedOptions};
 use crate::hangs::HangOptions;
 use crate::limits::Limits;
@@ -90,7 +91,7 @@ fn check_file(
         if arguments.outputs.are_any() {
             let mut answer = findings(told);
             if arguments.outputs.asks_for_a_page() {
-                answer.page = Some(told_page(told, &command_line(arguments, file)));
+                answer.page = Some(told_page(told, &question(file)));
             }
             spoken.add_answer(answer);
         }
@@ -337,17 +338,4 @@ fn spoken(arguments: &CheckArguments, told: &Told<'_>, shared: &SharedOptions, e
         account::report(told, account::Extent { verbosity: shared.verbose, all: arguments.all })
     };
     Spoken::new(exit, report, String::new())
-}
-
-/// The command that asks the same again, without an option for evidence.
-fn command_line(arguments: &CheckArguments, file: &str) -> String {
-    let mut line = "palisade check".to_owned();
-    if !arguments.ask.is_empty() {
-        let asks: Vec<&str> = arguments.ask.iter().map(|ask| ask.name()).collect();
-        line.push_str(&format!(" --ask {}", asks.join(",")));
-    }
-    if arguments.model != Against::Model(Model::Tso) {
-        line.push_str(&format!(" --model {}", arguments.model.word()));
-    }
-    format!("{line} {file}")
 }

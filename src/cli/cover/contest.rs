@@ -2,11 +2,13 @@
 
 use super::CoverArguments;
 use super::found::Found;
+use crate::cli::asked::question;
 use crate::cli::files::NewFile;
 use crate::cli::folder::create_folder;
 use crate::cli::guard;
 use crate::cli::net_input::LoadedProperties;
 use crate::cli::output::{print_and_keep, print_document, remark};
+use crate::cli::outputs::OutputOptions;
 use crate::cli::{Exit, SharedOptions, pending};
 use crate::coverability::{AskedNet, Options, reach_all, solve_all};
 use crate::evidence::MarkingSet;
@@ -14,6 +16,7 @@ use crate::limits::Limits;
 use crate::net::{AskedOf, Formula, Query, WhichQuestion};
 use crate::report::contest::{AnsweredProperty, AskedBound, AskedQuestion};
 use crate::report::documents::{self, ContestContext, ContestDocument};
+use crate::report::page::contest_page;
 use crate::syntax::InputError;
 use std::path::Path;
 use std::sync::Arc;
@@ -23,6 +26,8 @@ use std::time::{Duration, Instant};
 pub(super) fn run(arguments: &CoverArguments, shared: &SharedOptions) -> Result<Exit, InputError> {
     let begin = Instant::now();
     let limits = shared.limits();
+    let page = OutputOptions::from(&arguments.page);
+    let outputs = page.open()?;
     let loaded = arguments.input.read_properties_within(&arguments.net, &limits)?;
     let read_seconds = begin.elapsed().as_secs_f64();
     if let Some(folder) = &arguments.certificate {
@@ -34,8 +39,12 @@ pub(super) fn run(arguments: &CoverArguments, shared: &SharedOptions) -> Result<
     contest.leave_found();
     let asked = contest.ask(&options);
     contest.report_decided(true);
-    if shared.json {
-        print_document(&ContestDocument::new(&contest.answers, &contest.context(asked)));
+    if shared.json || page.asks_for_a_page() {
+        let document = ContestDocument::new(&contest.answers, &contest.context(asked));
+        if shared.json {
+            print_document(&document);
+        }
+        outputs.finish_page(|| contest_page(&document, &contest.answers, &question(&arguments.net)))?;
     }
     match contest.failure {
         Some(error) => Err(error),

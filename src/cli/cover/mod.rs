@@ -5,6 +5,7 @@ mod contest;
 mod found;
 mod reach;
 
+use super::asked;
 use super::batch::print_unwritten;
 use super::confirm::{Confirmation, net_check};
 use super::files::{NewFile, write_together};
@@ -35,7 +36,7 @@ pub(super) struct CoverArguments {
     #[command(flatten)]
     pub(super) input: NetOptions,
     #[command(flatten)]
-    page: PageOption,
+    pub(super) page: PageOption,
     /// The strategy; by default a portfolio of all of them.
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = strategies())]
     pub(super) strategy: &'static str,
@@ -45,13 +46,13 @@ pub(super) struct CoverArguments {
     write: Option<PathBuf>,
     /// Answer all properties of the question's file (Model Checking Contest) in one run, a line `FORMULA ID TRUE TECHNIQUES …` for each. Evidence goes to a folder
     /// then, a file for each question.
-    #[arg(long, conflicts_with_all = ["write", "property", "report"])]
+    #[arg(long, conflicts_with_all = ["write", "property"])]
     all: bool,
     /// Write the evidence for the answer to this file, for `palisade verify`.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(super) certificate: Option<PathBuf>,
     /// Check the evidence of the answer before reporting it, as `palisade verify` does.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub(super) verify: bool,
     /// The same evidence every time and for any number of jobs.
     #[arg(long)]
@@ -75,13 +76,13 @@ pub(super) fn run(arguments: &CoverArguments, shared: &SharedOptions) -> Exit {
         Err(error) => return print_input_error(&error, shared),
     };
     if let Some(question) = &loaded.reach {
-        let help = "a question of reachability is answered, not written, and has no page yet".to_owned();
-        if arguments.write.is_some() || page.asks_for_a_page() {
+        let help = "a question of reachability is answered, not written".to_owned();
+        if arguments.write.is_some() {
             let error = InputError::file(&arguments.net, "the question is none of coverability");
             return print_input_error(&error.with_help_if(Some(help)), shared);
         }
         let options = options(arguments, shared, limits);
-        let answered = reach::run(arguments, shared, &options, &loaded, question, (begin, begin.elapsed()));
+        let answered = reach::run(arguments, shared, &options, &loaded, question, (begin, begin.elapsed()), outputs);
         return answered.unwrap_or_else(|error| print_input_error(&error, shared));
     }
     if let Some(path) = &arguments.write {
@@ -146,7 +147,8 @@ pub(super) fn run(arguments: &CoverArguments, shared: &SharedOptions) -> Exit {
         _ => print_text(report::text(answer, &context, shared.verbose, shared.quiet)),
     }
     if let Some(document) = &document
-        && let Err(error) = outputs.finish_page(|| cover_page(document, answer, &context))
+        && let Err(error) =
+            outputs.finish_page(|| cover_page(document, answer, &context, &asked::question(&arguments.net)))
     {
         return print_unwritten(&error, shared);
     }

@@ -2,16 +2,19 @@
 
 use super::CoverArguments;
 use super::found::Found;
+use crate::cli::asked;
 use crate::cli::confirm::Confirmation;
 use crate::cli::files::NewFile;
 use crate::cli::net_input::LoadedNet;
 use crate::cli::output::{print_document, print_text, remark};
+use crate::cli::outputs::Outputs;
 use crate::cli::{Exit, SharedOptions};
 use crate::coverability::{Options, ReachAnswer, reach_all};
 use crate::limits::StopReason;
 use crate::net::ReachQuestion;
 use crate::report::cover::{Context, reach_text};
 use crate::report::documents::CoverDocument;
+use crate::report::page::reach_page;
 use crate::syntax::InputError;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -24,6 +27,7 @@ pub(super) fn run(
     loaded: &LoadedNet,
     question: &ReachQuestion,
     (begin, read): (Instant, Duration),
+    outputs: Outputs<'_>,
 ) -> Result<Exit, InputError> {
     let mut answer = ReachAnswer::none(StopReason::Inconclusive);
     match options.limits.check() {
@@ -57,13 +61,18 @@ pub(super) fn run(
         read_seconds: read.as_secs_f64(),
         seconds: begin.elapsed().as_secs_f64(),
     };
-    if shared.json {
+    let document = || {
         let mut document = CoverDocument::of_reach(&answer, &context);
         document.evidence = confirmation.as_ref().map(Confirmation::document);
-        print_document(&document);
+        document
+    };
+    if shared.json {
+        print_document(&document());
     } else {
         print_text(reach_text(&answer, &context, shared.verbose, shared.quiet));
     }
+    outputs
+        .finish_page(|| reach_page(&document(), &answer, &question.goal, &context, &asked::question(&arguments.net)))?;
     if let Some(alarm) = confirmation.as_ref().and_then(|confirmation| confirmation.alarm(&arguments.net)) {
         remark(alarm);
         return Ok(Exit::Rejected);

@@ -5,6 +5,7 @@ use super::changes::{Wanted, changes_of_text, untaken};
 use super::checks::Guarded;
 use super::repaired::{Proofs, write_back, write_proofs};
 use super::robustness::rejected;
+use crate::cli::asked::question;
 use crate::cli::outcome::Outcome;
 use crate::cli::outputs::OutputOptions;
 use crate::cli::words::Ask;
@@ -74,7 +75,7 @@ pub(super) fn answer(
     };
     let document = || FencesDocument::for_language(&result, &context);
     let find = || language_findings(&result, &context, loaded.format);
-    let page = || language_page(&document(), &result, &context);
+    let page = || language_page(&document(), &result, &context, &question(&arguments.file));
     let mut outcome = Outcome::new(exit, shared, document, report);
     outcome.spoken.answer = OutputOptions::from(&arguments.sarif).answer(find, page);
     outcome.text = text.map(|text| text.text().to_owned());

@@ -4,6 +4,7 @@ use super::arguments::{ALTERNATIVES, FencesArguments};
 use super::checks::{Guarded, alarm};
 use super::repaired::{Proofs, no_text, write_back, write_proofs};
 use super::robustness;
+use crate::cli::asked::question;
 use crate::cli::outcome::Outcome;
 use crate::cli::output::remark;
 use crate::cli::outputs::OutputOptions;
@@ -75,7 +76,14 @@ pub(super) fn answer(
         Placed::NoFenceHelps(_) | Placed::Impossible(_) => Exit::Fails,
     };
     let find = || property_fence_findings(&result, &context, loaded.format);
-    let page = || property_fences_page(&FencesDocument::for_properties(&result, &context), &result, &context);
+    let page = || {
+        property_fences_page(
+            &FencesDocument::for_properties(&result, &context),
+            &result,
+            &context,
+            &question(&arguments.file),
+        )
+    };
     let document = || FencesDocument::for_properties(&result, &context);
     let report =
         || if arguments.diff { result.diff.to_owned() } else { report::text(&result, &context, shared.verbose) };

@@ -5,6 +5,7 @@ use super::checks::Guarded;
 use super::properties::{model_with_buffers, options_under};
 use super::repaired::{Proofs, no_text, write_back, write_proofs};
 use super::robustness::rejected;
+use crate::cli::asked::question;
 use crate::cli::outcome::Outcome;
 use crate::cli::outputs::OutputOptions;
 use crate::cli::words::Ask;
@@ -63,7 +64,8 @@ pub(super) fn answer(
         Remedy::Unknown(_) => Exit::Unknown,
     };
     let find = || remedy_findings(&result, &context, loaded.format);
-    let page = || remedy_page(&FencesDocument::for_remedy(&result, &context), &result, &context);
+    let page =
+        || remedy_page(&FencesDocument::for_remedy(&result, &context), &result, &context, &question(&arguments.file));
     let report = || match &found.remedy {
         Remedy::Valid(..) if arguments.diff => result.diff().to_owned(),
         _ => report::text(&result, &context, shared.verbose),

@@ -6,6 +6,7 @@ use super::checks::{Guarded, alarm};
 use super::needed;
 use super::progress::Progress;
 use super::repaired::{Proofs, write_back, write_proofs};
+use crate::cli::asked::question;
 use crate::cli::outcome::Outcome;
 use crate::cli::outputs::OutputOptions;
 use crate::cli::{Exit, Loaded, SharedOptions};
@@ -78,7 +79,7 @@ pub(super) fn answer(
         Repair::Unknown { .. } => Exit::Unknown,
     };
     let find = || fence_findings(&result, &context, loaded.format);
-    let page = || fences_page(&FencesDocument::new(&result, &context), &result, &context);
+    let page = || fences_page(&FencesDocument::new(&result, &context), &result, &context, &question(&arguments.file));
     let document = || FencesDocument::new(&result, &context);
     let report =
         || if arguments.diff { result.diff().to_owned() } else { report::text(&result, &context, shared.verbose) };

@@ -124,3 +124,13 @@ fn numbers_of_addresses_are_told_from_what_is_stored() {
     let (_, said) = run(with("p.pal", text).path(), &["check", "p.pal"]);
     assert!(said.contains("the value at the start is `initial x = 0`"), "{said}");
 }
+
+#[test]
+fn programs_are_no_nets() {
+    let folder = with("p.pal", "program P\nthread t { skip; }\n");
+    for line in [&["cover", "p.pal"][..], &["cover", "p.pal", "--ask", "deadlock"]] {
+        let (exit, said) = run(folder.path(), line);
+        assert_eq!(exit, Some(2), "{said}");
+        assert!(said.contains("no format of nets") && said.contains("`palisade check`"), "{said}");
+    }
+}

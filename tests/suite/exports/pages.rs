@@ -160,6 +160,61 @@ fn nets_have_pages() {
     }
 }
 
+/// A page with words in it.
+fn says(page: &str, words: &[&str]) {
+    is_whole(page);
+    for word in words {
+        assert!(page.contains(word), "no `{word}` in {page}");
+    }
+}
+
+#[test]
+fn questions_of_reachability_have_pages() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let net = folder.path().join("net.lola");
+    let text = "PLACE p, q, free; MARKING p: 2, free: 1; TRANSITION t CONSUME p: 1, free: 1; PRODUCE q: 1, free: 1;";
+    std::fs::write(&net, text).expect("it is written");
+    let net = net.to_str().expect("a plain path");
+    let deadlock = page(folder.path(), &["cover", net, "--ask", "deadlock", "--verify"]);
+    says(
+        &deadlock,
+        &["1 of 1 answered", "<b>TRUE</b>", "accepted the evidence for one answer", "3 places, 1 transition"],
+    );
+    let again = format!("palisade cover --ask deadlock {net} --certificate evidence\npalisade verify evidence/*.json");
+    says(&deadlock, &[&again]);
+    let query = folder.path().join("net.formula");
+    let query = query.to_str().expect("a plain path");
+    for (formula, words) in [
+        ("EF (p = 0 AND q <= 1)", &["unreachable", "None is, by", "p = 0 and q ≤ 1"][..]),
+        ("EF (p = 0 AND q <= 2)", &["reachable", "A run that comes there", "p = 0 and q ≤ 2"][..]),
+    ] {
+        std::fs::write(query, formula).expect("it is written");
+        let page = page(folder.path(), &["cover", net, "--query", query]);
+        let again = format!("palisade cover --query {query} {net} --certificate evidence.json");
+        says(&page, words);
+        says(&page, &[&again.replace('&', "&amp;"), "palisade verify evidence.json"]);
+    }
+}
+
+#[test]
+fn the_command_on_a_page_asks_the_same_again() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = "models/simple-dekker-fenced.pal";
+    let options = ["--threads", "all=2", "--domain", "0..7", "--wrap"];
+    for command in [&["check", "--ask", "robustness"][..], &["fences"]] {
+        let page = page(folder.path(), &[command, &options, &[file, "--timeout", "60s"]].concat());
+        let head = format!("palisade {}", command[0]);
+        let ask = if command.len() > 1 { " --ask robustness" } else { "" };
+        let input = " --threads all=2 --domain 0..7 --wrap";
+        let line = page.lines().find(|line| line.contains(&head)).unwrap_or_else(|| panic!("a command: {page}"));
+        assert!(
+            line.contains(input) && line.contains(ask) && line.contains(&format!("{file} --certificate evidence")),
+            "{line}"
+        );
+        assert!(!line.contains("--report") && !line.contains("--timeout"), "{line}");
+    }
+}
+
 #[test]
 fn a_page_is_about_one_program() {
     let folder = tempfile::tempdir().expect("a folder");

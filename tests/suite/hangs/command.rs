@@ -82,7 +82,9 @@ fn fences_against_hangs_are_found_shown_and_written() {
     assert_eq!(status, 0, "{report}");
     assert!(documents::sarif(&folder.path().join("log.sarif")).to_string().contains("missing-fence"));
     let page = std::fs::read_to_string(folder.path().join("page.html")).expect("it is written");
-    assert!(page.contains("2 changes needed, none cheaper") && page.contains("fences --ask hangs --model tso"));
+    assert!(
+        page.contains("2 changes needed, none cheaper") && page.contains("fences --ask hangs flags.pal --certificate")
+    );
 
     assert_eq!(said(folder.path(), "fences --ask hangs flags.pal --apply").0, 0);
     let (status, report) = said(folder.path(), "fences --ask hangs flags.pal");

@@ -27,13 +27,26 @@ pub(super) fn confirmation_words(checked: Option<&ConfirmationDocument>) -> &'st
     }
 }
 
+/// Where a command writes evidence: a file for each claim into a folder, or one file.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Written {
+    /// `--certificate DIR`.
+    Folder,
+    /// `--certificate FILE`.
+    File,
+}
+
 /// The evidence, how it fared, and how to check it. The command is what asks the question, without an option for evidence.
-pub(super) fn evidence(certificates: &[String], words: &str, command: &str) -> String {
+pub(super) fn evidence(certificates: &[String], words: &str, command: &str, written: Written) -> String {
     let mut out = format!("<p>{words}</p>\n");
     if certificates.is_empty() {
         out.push_str("<p>To write the evidence and check it again:</p>\n");
-        let folder = format!("{command} --certificate evidence");
-        out.push_str(&format!("<pre class=\"command\">{}\npalisade verify evidence/*.json</pre>\n", escaped(folder)));
+        let (target, files) = match written {
+            Written::Folder => ("evidence", "evidence/*.json"),
+            Written::File => ("evidence.json", "evidence.json"),
+        };
+        let command = escaped(format!("{command} --certificate {target}"));
+        out.push_str(&format!("<pre class=\"command\">{command}\npalisade verify {files}</pre>\n"));
     } else {
         out.push_str("<p>The evidence is in these files, which anybody can check again:</p>\n");
         let lines: String = certificates.iter().map(|path| format!("palisade verify {}\n", escaped(path))).collect();

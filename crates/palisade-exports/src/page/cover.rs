@@ -1,12 +1,13 @@
 //! The page of `palisade cover`.
 
-use super::body::{confirmation_words, evidence};
-use super::{News, Page, paragraph, table};
-use palisade_coverability::{Answer, Outcome};
+use super::body::{Written, confirmation_words, evidence};
+use super::{News, Page, paragraph, section, table};
+use palisade_coverability::{Answer, Outcome, ReachAnswer, ReachOutcome};
 use palisade_evidence::{NetRun, RunStep};
-use palisade_model::net::{Count, Net, Target};
+use palisade_model::net::{Count, Formula, Net, Target};
 use palisade_model::text::escaped;
-use palisade_report::cover::{Context, size};
+use palisade_report::conditions::condition_words;
+use palisade_report::cover::{Context, proof_words, size};
 use palisade_report::documents::{self, CoverDocument, CoverVerdict};
 
 /// Targets and steps beyond so many fold.
@@ -15,8 +16,43 @@ const SHOWN: usize = 20;
 /// Steps beyond so many are left to the evidence.
 const MOST: usize = 2_000;
 
-/// The page of an answer about a net, from its document.
-pub fn cover_page(document: &CoverDocument<'_>, answer: &Answer, context: &Context<'_>) -> String {
+/// The page of an answer about coverability, from its document. The command asks the same again.
+pub fn cover_page(document: &CoverDocument<'_>, answer: &Answer, context: &Context<'_>, command: &str) -> String {
+    let run = match &answer.outcome {
+        Outcome::Coverable(run) => Some(run),
+        _ => None,
+    };
+    let asked = section("Targets", &targets(&context.problem.net, &context.problem.query.targets));
+    page(document, (&asked, run), context, command)
+}
+
+/// The page of an answer about reachability, from its document. The command asks the same again.
+pub fn reach_page(
+    document: &CoverDocument<'_>,
+    answer: &ReachAnswer,
+    goal: &Formula,
+    context: &Context<'_>,
+    command: &str,
+) -> String {
+    let mut asked = section("Is a marking reached in which", &goal_text(&context.problem.net, goal));
+    let run = match &answer.outcome {
+        ReachOutcome::Reachable(run) => Some(run),
+        ReachOutcome::Unreachable(proof) => {
+            asked += &section("None is, by", &paragraph(proof_words(proof)));
+            None
+        }
+        ReachOutcome::Unknown(_) => None,
+    };
+    page(document, (&asked, run), context, command)
+}
+
+/// The page of an answer about a net: its question as markup, and the run that was found.
+fn page(
+    document: &CoverDocument<'_>,
+    (asked, run): (&str, Option<&NetRun>),
+    context: &Context<'_>,
+    command: &str,
+) -> String {
     let net = &context.problem.net;
     let (news, verdict) = match document.verdict {
         CoverVerdict::Coverable => (News::Bad, "coverable"),
@@ -30,24 +66,40 @@ pub fn cover_page(document: &CoverDocument<'_>, answer: &Answer, context: &Conte
     if let Some(query) = context.query {
         page.fact("question", [Some(query), context.property].map(Option::unwrap_or_default).join(" ").trim());
     }
-    if let (Some(quantifier), Some(coverable)) = (context.quantifier, answer.is_coverable()) {
-        let holds = if quantifier.holds(coverable) { "holds" } else { "does not hold" };
+    if let (Some(quantifier), Some(holds)) =
+        (context.quantifier, document.formula.as_ref().and_then(|formula| formula.holds))
+    {
+        let holds = if holds { "holds" } else { "does not hold" };
         page.fact("formula", format!("{} {holds}", quantifier.name()));
     }
     if let Some(reason) = &document.reason {
         page.fact("reason", reason);
     }
-    page.fact("strategy", answer.strategy);
+    page.fact("strategy", document.strategy);
     page.fact("time", format!("{:.3} s", context.seconds));
     page.doubt_if_rejected(document.evidence.as_ref());
-    page.section("Targets", &targets(net, &context.problem.query.targets));
-    if let Outcome::Coverable(run) = &answer.outcome {
-        page.section("A run that covers one", &run_text(net, run));
+    page.append(asked);
+    if let Some(run) = run {
+        page.section("A run that comes there", &run_text(net, run));
     }
     let certificates: Vec<String> = context.certificate.iter().map(|path| (*path).to_owned()).collect();
-    let command = format!("palisade cover {}", context.file);
-    page.section("Evidence", &evidence(&certificates, confirmation_words(document.evidence.as_ref()), &command));
+    let words = confirmation_words(document.evidence.as_ref());
+    page.section("Evidence", &evidence(&certificates, words, command, Written::File));
     page.finish(&documents::text(document))
+}
+
+/// Conditions that are longer fold.
+const LONG: usize = 2_000;
+
+/// The condition of a question of reachability.
+fn goal_text(net: &Net, goal: &Formula) -> String {
+    let words = condition_words(net, goal);
+    let text = format!("<p><code>{}</code></p>\n", escaped(&words));
+    if words.len() > LONG {
+        format!("<details><summary>a condition of {} letters</summary>\n{text}</details>\n", words.chars().count())
+    } else {
+        text
+    }
 }
 
 fn targets(net: &Net, targets: &[Target]) -> String {
@@ -81,7 +133,7 @@ fn run_text(net: &Net, run: &NetRun) -> String {
     let list = |items: &[String], start: usize| format!("<ol start=\"{start}\">\n{}</ol>\n", items.concat());
     let (first, rest) = items.split_at(items.len().min(SHOWN));
     if items.is_empty() {
-        out.push_str(&paragraph("The initial marking covers a target."));
+        out.push_str(&paragraph("The initial marking is one."));
     } else {
         out.push_str(&list(first, 1));
     }

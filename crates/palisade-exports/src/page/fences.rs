@@ -1,6 +1,6 @@
 //! The page of `palisade fences`.
 
-use super::body::{evidence, warnings};
+use super::body::{Written, evidence, warnings};
 use super::source::Marked;
 use super::{News, Page, line_link, paragraph, table};
 use palisade_model::text::escaped;
@@ -15,7 +15,7 @@ use palisade_report::subject::program_words;
 use palisade_report::widths;
 
 /// The page of a repair, from its document.
-pub fn fences_page(document: &FencesDocument<'_>, result: &Result<'_>, context: &Context<'_>) -> String {
+pub fn fences_page(document: &FencesDocument<'_>, result: &Result<'_>, context: &Context<'_>, command: &str) -> String {
     let program = context.program;
     let fences = document.fences.as_deref();
     let (news, verdict) = match (fences, document.optimal) {
@@ -53,7 +53,6 @@ pub fn fences_page(document: &FencesDocument<'_>, result: &Result<'_>, context: 
     page.section("Fences that are there already", &document.redundant.as_ref().map(redundant).unwrap_or_default());
     page.section("The change", &document.diff.map(diff).unwrap_or_default());
     page.section("Warnings", &warnings(&document.warnings));
-    let command = format!("palisade fences {}", context.file);
     let checked = match document.evidence {
         Some(EvidenceWord::Accepted) => {
             "The checker, which shares no code with the search, accepted the evidence for every claim on this page."
@@ -63,7 +62,7 @@ pub fn fences_page(document: &FencesDocument<'_>, result: &Result<'_>, context: 
         }
         None => "There is no evidence for this answer.",
     };
-    page.section("Evidence", &evidence(document.certificates, checked, &command));
+    page.section("Evidence", &evidence(document.certificates, checked, command, Written::Folder));
     page.finish(&documents::text(document))
 }
 

@@ -1,7 +1,7 @@
 //! The page of `palisade fences` against a language: changes of orderings and fences, and why each
 //! is needed.
 
-use super::body::{evidence, warnings};
+use super::body::{Written, evidence, warnings};
 use super::fences::{diff, marked};
 use super::told::story;
 use super::{News, Page, line_link, paragraph, table};
@@ -15,7 +15,12 @@ use palisade_report::language_fences::{Result, change, headline};
 use palisade_report::subject::program_words;
 
 /// The page of a repair against a language, from its document.
-pub fn language_page(document: &FencesDocument<'_>, result: &Result<'_>, context: &Context<'_>) -> String {
+pub fn language_page(
+    document: &FencesDocument<'_>,
+    result: &Result<'_>,
+    context: &Context<'_>,
+    command: &str,
+) -> String {
     let news = match &result.found.repair {
         LanguageRepair::Valid(_) => News::Good,
         LanguageRepair::Impossible(_) => News::Bad,
@@ -34,7 +39,6 @@ pub fn language_page(document: &FencesDocument<'_>, result: &Result<'_>, context
     page.section("Kept", &kept(result));
     page.section("The change", &document.diff.map(diff).unwrap_or_default());
     page.section("Warnings", &warnings(&document.warnings));
-    let command = format!("palisade fences --model {} {}", result.axioms.word(), context.file);
     let checked = match document.evidence {
         Some(EvidenceWord::Accepted) => {
             "The checker, which shares no code with the search, accepted the evidence for every claim on this page."
@@ -42,7 +46,7 @@ pub fn language_page(document: &FencesDocument<'_>, result: &Result<'_>, context
         Some(EvidenceWord::Incomplete) => "Not every claim on this page has evidence that was checked.",
         None => "There is no evidence for this answer.",
     };
-    page.section("Evidence", &evidence(document.certificates, checked, &command));
+    page.section("Evidence", &evidence(document.certificates, checked, command, Written::Folder));
     page.finish(&documents::text(document))
 }
 

@@ -4,6 +4,7 @@
 //! happens-before cycle as a graph, fences with their lower bound, and the evidence with the way to check it. The JSON document of the same answer is in it as data.
 
 mod body;
+mod contest;
 mod cover;
 mod cycle;
 mod fences;
@@ -19,7 +20,8 @@ mod source;
 mod tests;
 mod told;
 
-pub use cover::cover_page;
+pub use contest::contest_page;
+pub use cover::{cover_page, reach_page};
 pub use fences::fences_page;
 pub use language_fences::language_page;
 pub use pairs::pairs_page;
@@ -89,6 +91,11 @@ impl Page {
     /// Adds a section of markup; nothing where there is none.
     fn section(&mut self, title: &str, content: &str) {
         self.body.push_str(&section(title, content));
+    }
+
+    /// Adds sections that are made already.
+    fn append(&mut self, sections: &str) {
+        self.body.push_str(sections);
     }
 
     /// Adds sections beside the source, which stays in view where there is room.

@@ -1,6 +1,6 @@
 //! The page of `palisade fences --ask properties`.
 
-use super::body::{evidence, warnings};
+use super::body::{Written, evidence, warnings};
 use super::fences::{diff, marked, place, placed};
 use super::lanes::lanes;
 use super::{News, Page, line_link, paragraph, table};
@@ -10,12 +10,17 @@ use palisade_report::account::Mark;
 use palisade_report::computation::ComputationReport;
 use palisade_report::context::Context;
 use palisade_report::documents::{self, EvidenceWord, FencesDocument, FencesVerdictWord};
-use palisade_report::models::{model_name, model_word};
+use palisade_report::models::model_name;
 use palisade_report::property_fences::Result;
 use palisade_report::subject::program_words;
 
 /// The page of fences for properties, from its document.
-pub fn property_fences_page(document: &FencesDocument<'_>, result: &Result<'_>, context: &Context<'_>) -> String {
+pub fn property_fences_page(
+    document: &FencesDocument<'_>,
+    result: &Result<'_>,
+    context: &Context<'_>,
+    command: &str,
+) -> String {
     let program = context.program;
     let (news, verdict) = headline(document, result);
     let mut page = Page::new(context.file, news, verdict);
@@ -42,7 +47,6 @@ pub fn property_fences_page(document: &FencesDocument<'_>, result: &Result<'_>, 
     page.section("Fences that are there already", &needed(document));
     page.section("The change", &document.diff.map(diff).unwrap_or_default());
     page.section("Warnings", &warnings(&document.warnings));
-    let command = format!("palisade fences --ask properties --model {} {}", model_word(result.model), context.file);
     let checked = match document.evidence {
         Some(EvidenceWord::Accepted) => {
             "The checker, which shares no code with the search, accepted the evidence for every claim on this page."
@@ -50,7 +54,7 @@ pub fn property_fences_page(document: &FencesDocument<'_>, result: &Result<'_>, 
         Some(EvidenceWord::Incomplete) => "A limit was reached before every claim had evidence that was checked.",
         None => "The computation above is the evidence.",
     };
-    page.section("Evidence", &evidence(document.certificates, checked, &command));
+    page.section("Evidence", &evidence(document.certificates, checked, command, Written::Folder));
     page.finish(&documents::text(document))
 }
 

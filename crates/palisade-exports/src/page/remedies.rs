@@ -1,7 +1,7 @@
 //! The page of `palisade fences` where remedies are sought round by round: for robustness of events
 //! and tasks, and against hangs.
 
-use super::body::{evidence, warnings};
+use super::body::{Written, evidence, warnings};
 use super::fences::{diff, marked, place};
 use super::lanes::lanes;
 use super::scene::scene_table;
@@ -10,13 +10,12 @@ use palisade_engine::fences::Remedy;
 use palisade_evidence::RowWitness;
 use palisade_report::context::Context;
 use palisade_report::documents::{self, EvidenceWord, FencesDocument, MeasurePlace};
-use palisade_report::models::model_word;
 use palisade_report::remedies::{Replayed, Result, subject};
 use palisade_report::scene::Scene;
 use palisade_report::tso::Computation;
 
 /// The page of a remedy, from its document.
-pub fn remedy_page(document: &FencesDocument<'_>, result: &Result<'_>, context: &Context<'_>) -> String {
+pub fn remedy_page(document: &FencesDocument<'_>, result: &Result<'_>, context: &Context<'_>, command: &str) -> String {
     let (news, verdict) = headline(result);
     let mut page = Page::new(context.file, news, verdict);
     page.fact("program", &context.program.name);
@@ -34,11 +33,6 @@ pub fn remedy_page(document: &FencesDocument<'_>, result: &Result<'_>, context: 
     page.section("Why nothing cheaper will do", &rows(result, context));
     page.section("The change", &document.diff.map(diff).unwrap_or_default());
     page.section("Warnings", &warnings(&document.warnings));
-    let command = if result.is_for_robustness() {
-        format!("palisade fences {}", context.file)
-    } else {
-        format!("palisade fences --ask hangs --model {} {}", model_word(result.model()), context.file)
-    };
     let checked = match document.evidence {
         Some(EvidenceWord::Accepted) => {
             "The checker, which shares no code with the search, accepted the evidence for every claim on this page."
@@ -46,7 +40,7 @@ pub fn remedy_page(document: &FencesDocument<'_>, result: &Result<'_>, context: 
         Some(EvidenceWord::Incomplete) => "A limit was reached before every claim had evidence that was checked.",
         None => "There is no evidence for this answer.",
     };
-    page.section("Evidence", &evidence(document.certificates, checked, &command));
+    page.section("Evidence", &evidence(document.certificates, checked, command, Written::Folder));
     page.finish(&documents::text(document))
 }
 

@@ -1,6 +1,6 @@
 //! The page about a program: its answers, the source with what matters marked, the computation of each that has one.
 
-use super::body::{confirmation_words, evidence, warnings};
+use super::body::{Written, confirmation_words, evidence, warnings};
 use super::cycle::cycle;
 use super::lanes::lanes;
 use super::scene::scene_table;
@@ -51,7 +51,7 @@ pub fn told_page(told: &Told<'_>, command: &str) -> String {
         page.section("Attacks", &attacks(&account.attacks));
     }
     page.section("Warnings", &warnings(&document.warnings));
-    page.section("Evidence", &evidence(document.certificates, confirmation_words(checked), command));
+    page.section("Evidence", &evidence(document.certificates, confirmation_words(checked), command, Written::Folder));
     page.finish(&documents::text(&document))
 }
 

@@ -177,6 +177,12 @@ impl<'a> ContestDocument<'a> {
 }
 
 impl<'a> ContestProperty<'a> {
+    /// Its questions, and those that show its bound.
+    pub fn every_question(&self) -> impl Iterator<Item = &ContestQuestion<'a>> {
+        let sides = self.bound.iter().flat_map(|bound| [&bound.unbounded, &bound.least, &bound.most]);
+        self.questions.iter().chain(sides.flatten().map(|side| &side.question))
+    }
+
     fn new(answer: &'a AnsweredProperty<'a>) -> Self {
         let question = |(asked, question): (AskedOf<'_>, &'a AskedQuestion)| {
             let quantifier = match asked.quantifier() {

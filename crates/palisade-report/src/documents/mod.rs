@@ -35,7 +35,7 @@ pub use crate::verdict::VerdictWord;
 pub use attack::AttackAnswer;
 pub use bench::BenchDocument;
 pub use claim::{ClaimDocument, CompilationsDocument, NarrowedDocument, ReadFileDocument};
-pub use contest::{ContestContext, ContestDocument};
+pub use contest::{ContestContext, ContestDocument, ContestQuestion};
 pub use convert::ConvertDocument;
 pub use counters::{CountDocument, CountersDocument, EndDocument, FarDocument, TicketsDocument};
 pub use cover::{CoverDocument, CoverVerdict, WrittenDocument};

@@ -185,7 +185,7 @@ fn questions_of_reachability_have_pages() {
     let query = folder.path().join("net.formula");
     let query = query.to_str().expect("a plain path");
     for (formula, words) in [
-        ("EF (p = 0 AND q <= 1)", &["unreachable", "None is, by", "p = 0 and q ≤ 1"][..]),
+        ("EF (p = 0 AND q <= 1)", &["unreachable", "Proved unreachable by", "p = 0 and q ≤ 1"][..]),
         ("EF (p = 0 AND q <= 2)", &["reachable", "A run that comes there", "p = 0 and q ≤ 2"][..]),
     ] {
         std::fs::write(query, formula).expect("it is written");

@@ -38,7 +38,7 @@ pub fn reach_page(
     let run = match &answer.outcome {
         ReachOutcome::Reachable(run) => Some(run),
         ReachOutcome::Unreachable(proof) => {
-            asked += &section("None is, by", &paragraph(proof_words(proof)));
+            asked += &section("Proved unreachable by", &paragraph(proof_words(proof)));
             None
         }
         ReachOutcome::Unknown(_) => None,

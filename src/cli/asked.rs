@@ -1,12 +1,13 @@
-//! The command that asks the same question again, for a page: with its options about input, question and search.
+//! The command that asks the same question again, for a page: with its options about input, question
+//! and search.
 
 use super::{definition, subcommands};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches};
 use std::ffi::OsString;
 
-/// What the command line of this process asks about one of its inputs, as a line for a shell. Where to write, and limits, are
-/// left out.
+/// What the command line of this process asks about one of its inputs, as a line for a shell. Where
+/// to write, and limits, are left out.
 pub(super) fn question(file: &str) -> String {
     of(std::env::args_os(), file).unwrap_or_else(|| format!("palisade check {}", quoted(file)))
 }

@@ -4,7 +4,7 @@ use num_bigint::BigInt;
 use num_traits::{One, Signed, Zero};
 use palisade_model::net::{Formula, LinearBound, Net, PlaceId};
 
-/// A condition with the places' names: `a + 2 × b ≥ c + 1 and (d ≤ 3 or no transition can fire)`.
+/// A condition with the places' names: `a + 2 × b ≥ c + 1 and (d = 3 or no transition can fire)`.
 pub fn condition_words(net: &Net, condition: &Formula) -> String {
     match condition {
         Formula::Constant(true) => "anything holds".to_owned(),

@@ -108,7 +108,8 @@ fn synchronises_with(graph: &Graph, po: &Relation, rf: &Relation) -> Relation {
     let releases = |event: usize| events[event].ordering.releases();
     let acquires = |event: usize| events[event].ordering.acquires();
     let is_fence = |event: usize| events[event].is_fence();
-    // What reads from a write and is read is an update: chains of reads-from are those of release sequences.
+    // What reads from a write and is read is an update, so chains of reads-from are those of release
+    // sequences.
     let read_from_sequence = rf.plus();
     let released = Relation::identity(size, |event| writes(event) && releases(event))
         | &po.between(|from| is_fence(from) && releases(from), |to| writes(to) && is_atomic(&events[to]));

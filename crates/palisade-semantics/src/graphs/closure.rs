@@ -1,8 +1,9 @@
 //! The transitive closure of a relation, and whether it has cycles.
 //!
-//! Components come from Tarjan's algorithm \[TARJAN72\], later ones first. A row is the union of the rows of direct
-//! successors; in topological order, those that are in the union already add nothing and are skipped \[GK79\]. Of an order
-//! on `n` events that is given with all its pairs, this takes `n` unions of rows instead of `n²`.
+//! Components come from Tarjan's algorithm \[TARJAN72\], later ones first. A row is the union of the
+//! rows of direct successors. In topological order, those that are in the union already add nothing
+//! and are skipped \[GK79\]. Of an order on `n` events that is given with all its pairs, this takes
+//! `n` unions of rows instead of `n²`.
 
 use super::relation::Relation;
 use std::ops::Range;
@@ -22,7 +23,8 @@ struct Search<'a> {
     index: Vec<usize>,
     /// The least number that an event is known to reach within its component.
     low: Vec<usize>,
-    /// Events that were not visited, and those of components that are not complete, as sets of bits.
+    /// Events that were not visited, and those of components that are not complete, as sets of
+    /// bits.
     new: Vec<u64>,
     open: Vec<u64>,
     /// Those of components that are not complete, in the order of their visits.
@@ -109,7 +111,7 @@ impl Order {
     fn of(relation: &Relation) -> Self {
         let size = relation.size();
         let mut search = Search::new(relation);
-        // Components in the order in which they are complete: those that can be reached from others first.
+        // Components in the order in which they are complete: those that others reach come first.
         let (mut events, mut ends) = (Vec::with_capacity(size), Vec::new());
         for root in 0..size {
             if search.new[root / 64] >> (root % 64) & 1 == 0 {

@@ -5,6 +5,9 @@ use super::Fault;
 /// Final states and computations beside a search without symmetry.
 const RANDOM: &str = "differential::coarse_states::coarse_states_lose_nothing";
 
+/// A lock that copies hold in turns.
+const LOCKED: &str = "differential::coarse_states::the_lock_goes_with_its_holder";
+
 /// Four copies, whose final states are counted.
 const COUNTED: &str = "differential::coarse_states::copies_stand_for_each_other";
 
@@ -15,7 +18,7 @@ pub(super) const FAULTS: &[Fault] = &[
         file: "crates/palisade-semantics/src/symmetry.rs",
         old: "            let last = group.start + copies.partition_point(|copy| *copy <= own);\n",
         new: "            let last = if PLANTED { holder + 1 } else { group.start + copies.partition_point(|copy| *copy <= own) };\n",
-        caught_by: RANDOM,
+        caught_by: LOCKED,
     },
     Fault {
         what: "symmetry: states in which copies have changed places are not listed",

@@ -17,7 +17,8 @@ pub(super) const FAULTS: &[Fault] = &[
         what: "symmetry: the lock stays where its holder was",
         file: "crates/palisade-semantics/src/symmetry.rs",
         old: "            let last = group.start + copies.partition_point(|copy| *copy <= own);\n",
-        new: "            let last = if PLANTED { holder + 1 } else { group.start + copies.partition_point(|copy| *copy <= own) };\n",
+        new: "            let last = group.start + copies.partition_point(|copy| *copy <= own);
+            let last = if PLANTED { holder + 1 } else { last };\n",
         caught_by: LOCKED,
     },
     Fault {

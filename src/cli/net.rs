@@ -10,7 +10,7 @@ use crate::report::counted;
 use crate::report::cover::size;
 use crate::report::documents::NetDocument;
 use crate::report::net::{abstraction, why_grown};
-use crate::robustness::{attack_net, attacks};
+use crate::robustness::{attack_net, numbered_attack};
 use crate::syntax::InputError;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
@@ -75,14 +75,15 @@ fn written(
 ) -> Result<Exit, InputError> {
     let program = &loaded.program;
     let refuse = |message: String| InputError::file(arguments.file.clone(), message);
-    let all = attacks(program);
-    let attack = arguments.attack.checked_sub(1).and_then(|index| all.get(index)).ok_or_else(|| match all.len() {
+    let stopped = |reason| InputError::Stopped { name: arguments.file.clone(), reason };
+    let found = numbered_attack(program, arguments.attack, limits).map_err(stopped)?;
+    let attack = found.map_err(|count| match count {
         0 => refuse("the program has no attack: no thread has both a store and a load".into()),
         count => refuse(format!("there is no attack {}; the program has attacks 1 to {count}", arguments.attack)),
     })?;
     let format = arguments.format();
-    let mut document = NetDocument::new(&arguments.file, program, (arguments.attack, *attack), format.extension());
-    let problem = match attack_net(program, attack, arguments.values, limits) {
+    let mut document = NetDocument::new(&arguments.file, program, (arguments.attack, attack), format.extension());
+    let problem = match attack_net(program, &attack, arguments.values, limits) {
         Ok(problem) => problem,
         Err(Halt::Fault(fault)) => {
             return Err(fault_error_because(program, &fault, why_grown(program, &fault)));

@@ -46,6 +46,15 @@ fn a_constant_that_does_not_fit_an_option_s_domain_is_an_error() {
     let (exit, said) = run(&COUNTING.replace("100", "5"), &line);
     assert_eq!(exit, Some(1), "{said}");
     assert!(said.starts_with("p.pal: not-robust, for the values of `--domain` alone\n"), "{said}");
+    // Where constants do not fit, wrapping is no advice.
+    let each = COUNTING.replace("i++; } x = i;", "i++; x = i; }");
+    for command in ["check", "prove", "fences", "simulate"] {
+        let (_, said) = run(&each, &[command, "--domain", "0..7"]);
+        assert!(said.contains("the value 8 is outside the domain 0..7"), "{command}: {said}");
+        assert!(said.contains("has all constants") && !said.contains("--wrap"), "{command}: {said}");
+    }
+    let (_, said) = run(&each.replace("100", "5").replace("i++", "i = i + 3"), &["check", "--domain", "0..7"]);
+    assert!(said.contains("the value 8 is outside the domain 0..7") && said.contains("`--wrap`"), "{said}");
     // A domain of the text is the program's own.
     let own = COUNTING.replace("address", "domain 0..7 wrap\naddress").replace("100", "5");
     assert!(run(&own, &["check"]).1.starts_with("p.pal: not-robust\n"));

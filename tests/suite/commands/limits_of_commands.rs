@@ -288,6 +288,21 @@ fn listing_more_attacks_than_there_is_memory_for_ends_in_unknown() {
     }
 }
 
+/// The net of one attack, whatever its number, needs no list of the others.
+#[test]
+fn the_net_of_one_attack_takes_no_memory_for_the_others() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = long(40_000, &["mem[x] <- 1", "r <- mem[y]"]);
+    std::fs::write(folder.path().join("long.pal"), text).expect("a file");
+    for number in ["1", "399990000", "400000001"] {
+        let mut command = palisade(folder.path(), &["net", "--attack", number, "--timeout", "2s", "long.pal"]);
+        command.env("PALISADE_WITHOUT_WATCHDOG", "1").stdout(Stdio::null()).stderr(Stdio::null());
+        let ended = command.spawn().expect("the command runs").wait4().expect("it ends");
+        assert!(matches!(ended.status.code(), Some(0 | 2 | 3)), "{number}: {:?}", ended.status);
+        assert!(ended.rusage.maxrss < 500 << 20, "{number}: {} bytes", ended.rusage.maxrss);
+    }
+}
+
 #[test]
 fn listing_the_measures_against_many_attacks_is_inside_the_limits() {
     let text = long(6_000, &["mem[x] <- 1", "r <- mem[y]"]);

@@ -270,7 +270,7 @@ fn candidates(program: &Program) -> Vec<Value> {
     for instruction in program.threads.iter().flat_map(|thread| &thread.instructions) {
         if let Action::Assume(_) | Action::Store { .. } | Action::Cas { .. } | Action::Rmw { .. } = instruction.action {
             for expression in instruction.expressions() {
-                constants(expression, &mut values);
+                expression.for_each_constant(&mut |value| drop(values.insert(value)));
             }
         }
     }
@@ -282,17 +282,4 @@ fn candidates(program: &Program) -> Vec<Value> {
     values.sort_by_key(|value| (*value < 0, value.unsigned_abs()));
     values.truncate(MOST as usize);
     values
-}
-
-/// Adds the constants of an expression.
-fn constants(expression: &Expression, found: &mut BTreeSet<Value>) {
-    match expression {
-        Expression::Constant(value) => drop(found.insert(*value)),
-        Expression::Unary(_, operand) => constants(operand, found),
-        Expression::Binary(_, left, right) => {
-            constants(left, found);
-            constants(right, found);
-        }
-        _ => {}
-    }
 }

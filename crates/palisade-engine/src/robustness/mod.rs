@@ -32,7 +32,7 @@ pub(crate) use delay_net::{DelayNet, Delaying};
 pub use palisade_exploration::instrumented::net::attack_net;
 pub use palisade_exploration::instrumented::{
     Attack, AttackAnswer, DelayRange, Fault, FaultKind, Found, Growing, Reached, Route, Search, ThreadLabel,
-    ThreadSearch, attacks, is_pruned, system,
+    ThreadSearch, attacks, is_pruned, numbered_attack, system,
 };
 pub use parts::{Part, check_part, combine, parts};
 pub(crate) use pso::check_pso_within;

@@ -4,6 +4,7 @@ use fixedbitset::FixedBitSet;
 use palisade_model::limits::{Limits, StopReason};
 use palisade_model::program::{Action, Copies, Instruction, InstructionId, LabelId, Program, Thread, ThreadId};
 use rustc_hash::FxHashMap;
+use std::rc::Rc;
 
 /// How many attacks are listed, or labels passed, between two looks at the limits. Programs with fewer are listed whatever the limits:
 /// then a repair by control flow alone can still be named.
@@ -20,7 +21,33 @@ pub struct Attack {
     pub load: InstructionId,
 }
 
-/// All attacks of a program but those that are accepted, in program order: by thread, store, load. Threads without copies have none.
+/// Every pair of a store and a load of a thread, by thread, store, load. Threads without copies have none.
+fn pairs(program: &Program) -> impl Iterator<Item = Attack> + '_ {
+    assert!(!program.is_event_driven(), "attacks are those of threads, and the program has events or tasks");
+    let copied = program.thread_ids().filter(|(_, thread)| thread.copies != Copies::Exactly(0));
+    copied.flat_map(|(id, thread)| {
+        let loads: Rc<[_]> = of_kind(thread, |action| matches!(action, Action::Load { .. })).collect();
+        let stores = of_kind(thread, |action| matches!(action, Action::Store { .. }));
+        stores.flat_map(move |store| {
+            let loads = Rc::clone(&loads);
+            (0..loads.len()).map(move |index| Attack { thread: id, store, load: loads[index] })
+        })
+    })
+}
+
+/// The instructions of a thread whose actions are of a kind.
+fn of_kind(thread: &Thread, is_wanted: fn(&Action) -> bool) -> impl Iterator<Item = InstructionId> + '_ {
+    let wanted = thread.instruction_ids().filter(move |(_, instruction)| is_wanted(&instruction.action));
+    wanted.map(|(id, _)| id)
+}
+
+/// Whether a program accepts that this load oversteps this store.
+fn is_accepted(program: &Program, attack: &Attack) -> bool {
+    let instruction = |id| program.thread(attack.thread).instruction(id);
+    !program.accepted.is_empty() && program.accepts(instruction(attack.store), instruction(attack.load))
+}
+
+/// All attacks of a program but those that are accepted, in program order: by thread, store, load.
 ///
 /// # Panics
 ///
@@ -31,25 +58,32 @@ pub fn attacks(program: &Program) -> Vec<Attack> {
 
 /// All attacks of a program, unless a limit is reached: a thread has as many as it has pairs of a store and a load.
 pub fn attacks_within(program: &Program, limits: &Limits) -> Result<Vec<Attack>, StopReason> {
-    assert!(!program.is_event_driven(), "attacks are those of threads, and the program has events or tasks");
-    let mut attacks = Vec::new();
-    for (id, thread) in program.thread_ids().filter(|(_, thread)| thread.copies != Copies::Exactly(0)) {
-        let of_kind = |wanted: fn(&Action) -> bool| -> Vec<InstructionId> {
-            let wanted = thread.instruction_ids().filter(|(_, instruction)| wanted(&instruction.action));
-            wanted.map(|(id, _)| id).collect()
-        };
-        let loads = of_kind(|action| matches!(action, Action::Load { .. }));
-        for (index, store) in of_kind(|action| matches!(action, Action::Store { .. })).into_iter().enumerate() {
-            if index > 0 && index.is_multiple_of(1 + METER / (1 + loads.len())) {
-                limits.check()?;
-            }
-            let asked = loads.iter().filter(|load| {
-                program.accepted.is_empty() || !program.accepts(thread.instruction(store), thread.instruction(**load))
-            });
-            attacks.extend(asked.map(|load| Attack { thread: id, store, load: *load }));
+    each_attack(program, limits).collect()
+}
+
+/// The attack with this number, of which the first is 1; or how many there are. They are not kept: there may be more of
+/// them than fit into memory.
+pub fn numbered_attack(program: &Program, number: usize, limits: &Limits) -> Result<Result<Attack, usize>, StopReason> {
+    let mut count = 0;
+    for attack in each_attack(program, limits) {
+        count += 1;
+        if count == number {
+            return attack.map(Ok);
         }
+        attack?;
     }
-    Ok(attacks)
+    Ok(Err(count))
+}
+
+/// One attack after the other, with a look at the limits now and then.
+fn each_attack<'a>(program: &'a Program, limits: &'a Limits) -> impl Iterator<Item = Result<Attack, StopReason>> + 'a {
+    pairs(program).enumerate().filter_map(|(index, attack)| {
+        let is_asked = index > 0 && index.is_multiple_of(METER);
+        match if is_asked { limits.check() } else { Ok(()) } {
+            Err(reason) => Some(Err(reason)),
+            Ok(()) => (!is_accepted(program, &attack)).then_some(Ok(attack)),
+        }
+    })
 }
 
 /// For one store, the labels its thread can reach while the store stays in the buffer: from the store's target along

@@ -260,9 +260,7 @@ impl Fault {
             FaultKind::Evaluation(_) if self.is_of_unforeseen_cell(program) => {
                 "the code may leave its objects, which is an error of its own; if not, smaller objects or fewer copies show all cells sooner"
             }
-            FaultKind::Evaluation(EvaluationError::OutsideDomain { .. }) => {
-                "declare a larger domain, or let it wrap: `domain LOW..HIGH wrap`, or `--wrap` on the command line"
-            }
+            FaultKind::Evaluation(EvaluationError::OutsideDomain { .. }) => program.domain_advice(),
             FaultKind::Evaluation(_) if self.is_of_unforeseen_value(program) => {
                 "leave the hint out, or ask about fewer copies"
             }

@@ -27,7 +27,7 @@ pub mod system;
 pub mod tasks;
 pub mod tso;
 
-pub use attacks::{Attack, DelayRange, METER, attacks, attacks_within, is_pruned, pruned};
+pub use attacks::{Attack, DelayRange, METER, attacks, attacks_within, is_pruned, numbered_attack, pruned};
 pub use certificate::SharedTables;
 pub use delaying::{DelayingPhase, DelayingPhases};
 pub use fault::{Fault, FaultKind, Growing};

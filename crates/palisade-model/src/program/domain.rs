@@ -1,5 +1,6 @@
 //! Data values and the range they live in (LANGUAGE.md, "Values").
 
+use super::Program;
 use thiserror::Error;
 
 /// A data value or an address.
@@ -49,6 +50,24 @@ pub enum EvaluationError {
     /// A shift by a negative amount or by more than 127.
     #[error("shift by {0}")]
     Shift(i128),
+}
+
+impl Program {
+    /// What helps where a value leaves the domain. Wrapping would change constants that lie outside already.
+    pub fn domain_advice(&self) -> &'static str {
+        let mut is_larger = false;
+        let all = self.threads.iter().flat_map(|thread| &thread.instructions);
+        for expression in all.flat_map(|instruction| instruction.expressions()) {
+            expression.for_each_constant(&mut |value| {
+                is_larger |= self.domain.is_some_and(|domain| !domain.contains(value));
+            });
+        }
+        if is_larger {
+            "give a domain that has all constants of the program: `domain LOW..HIGH`, or `--domain LOW..HIGH`"
+        } else {
+            "declare a larger domain, or let it wrap: `domain LOW..HIGH wrap`, or `--wrap` on the command line"
+        }
+    }
 }
 
 impl Domain {

@@ -158,6 +158,19 @@ impl Expression {
         }
     }
 
+    /// Calls `visit` with every constant, left to right, repetitions included.
+    pub fn for_each_constant(&self, visit: &mut impl FnMut(Value)) {
+        match self {
+            Self::Constant(value) => visit(*value),
+            Self::Unary(_, operand) => operand.for_each_constant(visit),
+            Self::Binary(_, left, right) => {
+                left.for_each_constant(visit);
+                right.for_each_constant(visit);
+            }
+            Self::Address { .. } | Self::Register(_) | Self::Old => {}
+        }
+    }
+
     /// The expression with other expressions in place of some of its parts, the outermost ones first.
     #[must_use]
     pub fn replaced(&self, by: &impl Fn(&Self) -> Option<Self>) -> Self {

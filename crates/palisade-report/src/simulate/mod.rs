@@ -145,9 +145,7 @@ impl Simulation<'_> {
 pub fn value_error(program: &Program, error: &ValueError) -> InputError {
     let span = program.thread(error.copy.thread).instruction(error.instruction).span;
     let help = match error.subject {
-        Subject::Register(_) | Subject::Memory(_) | Subject::Expected(_) => {
-            Some("declare a larger domain, or let it wrap (`--domain LOW..HIGH`, `--wrap`)".to_owned())
-        }
+        Subject::Register(_) | Subject::Memory(_) | Subject::Expected(_) => Some(program.domain_advice().to_owned()),
         Subject::Address | Subject::Condition => None,
     };
     let diagnostic = Diagnostic::error(error.describe(program), span).with_label("here").with_help_if(help);

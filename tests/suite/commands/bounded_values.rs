@@ -48,13 +48,13 @@ fn a_constant_that_does_not_fit_an_option_s_domain_is_an_error() {
     assert!(said.starts_with("p.pal: not-robust, for the values of `--domain` alone\n"), "{said}");
     // Where constants do not fit, wrapping is no advice.
     let each = COUNTING.replace("i++; } x = i;", "i++; x = i; }");
-    for command in ["check", "prove", "fences", "simulate"] {
+    for command in ["check", "fences", "simulate"] {
         let (_, said) = run(&each, &[command, "--domain", "0..7"]);
         assert!(said.contains("the value 8 is outside the domain 0..7"), "{command}: {said}");
         assert!(said.contains("has all constants") && !said.contains("--wrap"), "{command}: {said}");
     }
-    let (_, said) = run(&each.replace("100", "5").replace("i++", "i = i + 3"), &["check", "--domain", "0..7"]);
-    assert!(said.contains("the value 8 is outside the domain 0..7") && said.contains("`--wrap`"), "{said}");
+    let (_, said) = run(&each.replace("100", "7").replace("i++", "i = i + 3"), &["check", "--domain", "0..7"]);
+    assert!(said.contains("the value 9 is outside the domain 0..7") && said.contains("`--wrap`"), "{said}");
     // A domain of the text is the program's own.
     let own = COUNTING.replace("address", "domain 0..7 wrap\naddress").replace("100", "5");
     assert!(run(&own, &["check"]).1.starts_with("p.pal: not-robust\n"));
@@ -66,7 +66,11 @@ fn models_side_by_side_show_memory_first() {
     let text = "program P\naddress x, y\nthread t { x = 1; let r = y; }\nthread u { y = 1; let r = x; }\n";
     let (_, said) = run(text, &line);
     assert!(said.contains("yes  yes  [x] = 1, [y] = 1\n") && !said.contains("0:r"), "{said}");
-    assert!(said.contains("-v shows them"), "{said}");
+    // All look alike without registers, and one of them is not reached under SC.
+    assert!(said.contains("(without registers, in which the models differ; -v shows them)"), "{said}");
+    let (_, said) =
+        run(&text.replace("let r = y;", "mfence; let r = y;").replace("let r = x;", "mfence; let r = x;"), &line);
+    assert!(said.contains("(without registers; -v shows them)"), "{said}");
     let (_, said) = run(text, &["simulate", "-v", "--model", "sc,tso"]);
     assert!(said.contains("-    yes  [x] = 1, [y] = 1, 0:r = 0, 1:r = 0\n"), "{said}");
 }

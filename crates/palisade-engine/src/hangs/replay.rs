@@ -3,7 +3,7 @@
 use super::HangOptions;
 use palisade_evidence::StuckWitness;
 use palisade_exploration::hangs::{Act, Search, Step as Move, Waiting};
-use palisade_model::program::{Action, Expression, InstructionId, Program, Queue, Value};
+use palisade_model::program::{Action, InstructionId, Program, Queue, Value};
 use palisade_semantics::{CopyId, Effect, Event, Instance, Machine, Model, State, Step, StepKind, is_interleaving};
 use palisade_verify::check_stuck;
 use std::collections::{BTreeSet, VecDeque};
@@ -270,7 +270,7 @@ fn candidates(program: &Program) -> Vec<Value> {
     for instruction in program.threads.iter().flat_map(|thread| &thread.instructions) {
         if let Action::Assume(_) | Action::Store { .. } | Action::Cas { .. } | Action::Rmw { .. } = instruction.action {
             for expression in instruction.expressions() {
-                expression.for_each_constant(&mut |value| drop(values.insert(value)));
+                expression.for_each_constant(&mut |value| values.extend([value]));
             }
         }
     }

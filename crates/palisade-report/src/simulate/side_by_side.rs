@@ -30,7 +30,8 @@ pub fn text(simulations: &[Simulation<'_>], all: bool) -> String {
     let _ = writeln!(out, "{}: final states under {}", first.file, names.join(", "));
     out.push_str(&counters(simulations.last().unwrap_or(first)));
     let shown = shown(first, all);
-    let reached = projected(&reached_by(simulations), &shown);
+    let whole = reached_by(simulations);
+    let reached = projected(&whole, &shown);
     let listed = if all { reached.len() } else { LISTED };
     let padded = |words: Vec<&str>| words.iter().map(|word| format!("{word:<3}  ")).collect::<String>();
     if reached.is_empty() {
@@ -48,7 +49,12 @@ pub fn text(simulations: &[Simulation<'_>], all: bool) -> String {
         let _ = writeln!(out, "  … and {} more; -v lists all", reached.len() - listed);
     }
     if shown.len() < first.outcome.columns.len() && !reached.is_empty() {
-        out.push_str("  (without registers; -v shows them)\n");
+        // Whether models that reach states which look alike reach the same of them.
+        let rows: BTreeMap<&[&str], &[bool]> = reached.iter().map(|(row, by)| (&row[..], &by[..])).collect();
+        let is_same =
+            |((_, row), by): (&(usize, &[String]), &Vec<bool>)| rows.get(&visible(row, &shown)[..]) == Some(&&by[..]);
+        let differing = if whole.iter().all(is_same) { "" } else { ", in which the models differ" };
+        let _ = writeln!(out, "  (without registers{differing}; -v shows them)");
     }
     simulations.iter().for_each(|simulation| said(simulation, &mut out));
     out
@@ -68,6 +74,11 @@ fn shown(simulation: &Simulation<'_>, all: bool) -> Vec<usize> {
     shown
 }
 
+/// Some columns of a state.
+fn visible<'s>(row: &'s [String], shown: &[usize]) -> Vec<&'s str> {
+    shown.iter().map(|column| row[*column].as_str()).collect()
+}
+
 /// The states by some of their columns, in order, each with the models that reach one of those that look so.
 fn projected<'s>(
     reached: &BTreeMap<(usize, &'s [String]), Vec<bool>>,
@@ -76,7 +87,7 @@ fn projected<'s>(
     let mut places: BTreeMap<Vec<&str>, usize> = BTreeMap::new();
     let mut rows: Vec<(Vec<&str>, Vec<bool>)> = Vec::new();
     for ((_, row), by) in reached {
-        let visible: Vec<&str> = shown.iter().map(|column| row[*column].as_str()).collect();
+        let visible = visible(row, shown);
         let place = *places.entry(visible.clone()).or_insert(rows.len());
         match rows.get_mut(place) {
             Some((_, known)) => known.iter_mut().zip(by).for_each(|(known, by)| *known |= by),

@@ -64,7 +64,7 @@ pub(super) fn answer(
     if shared.json {
         print_json(arguments, &told, scene.map(|(_, scene)| scene))?;
     } else if let (Some(account), Some((shown, scene))) = (violated, scene) {
-        let text = match arguments.form.picture() {
+        let text = match arguments.picture() {
             Some(format) => draw(scene, format),
             None => shown.text(0).replacen("violation", &account.verdict, 1),
         };
@@ -84,7 +84,7 @@ pub(super) fn answer(
 
 /// Refuses the forms that are of threads alone.
 fn check_options(arguments: &WitnessArguments, program: &Program) -> Result<(), InputError> {
-    let picture = arguments.form.picture();
+    let picture = arguments.picture();
     let is_of_threads = matches!(picture, Some(PictureFormat::Litmus | PictureFormat::Dot)) || arguments.run.is_some();
     if !is_of_threads {
         return Ok(());
@@ -103,7 +103,7 @@ fn draw(scene: &Scene, format: PictureFormat) -> String {
 
 fn print_json(arguments: &WitnessArguments, told: &Told<'_>, scene: Option<&Scene>) -> Result<(), InputError> {
     let mut document = EventWitnessDocument::new(told);
-    let picture = scene.and_then(|scene| Some((arguments.form.picture()?, scene)));
+    let picture = scene.and_then(|scene| Some((arguments.picture()?, scene)));
     if let Some((format, scene)) = picture {
         let mut text = Some(draw(scene, format));
         if let Some(path) = &arguments.output {

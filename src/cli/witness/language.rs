@@ -25,7 +25,7 @@ pub(super) fn answer(
     if let Some(objection) = LanguageRobustness::objection(&loaded.about(), axioms) {
         return Err(InputError::from((program.source.clone(), vec![objection])));
     }
-    let picture = arguments.form.picture();
+    let picture = arguments.picture();
     if !matches!(picture, None | Some(PictureFormat::Litmus)) || arguments.run.is_some() {
         let message = "execution graphs are shown as tables and as litmus tests in C";
         let error = InputError::file(program.source.name.clone(), message);

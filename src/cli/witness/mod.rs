@@ -36,7 +36,7 @@ pub(super) struct WitnessArguments {
     /// Run the violating threads N times on this machine's processor and count the outcomes no SC machine has.
     #[arg(long, value_name = "N")]
     pub(super) run: Option<u64>,
-    /// Write to this file instead of to standard output.
+    /// Write to this file instead of to standard output, in the form that its name says: `.svg`, `.dot`, `.mmd`, `.litmus`, or else a table.
     #[arg(long, short, value_name = "PATH")]
     pub(super) output: Option<PathBuf>,
     /// Distinct values of a register or address admitted in a program without a domain.
@@ -63,6 +63,20 @@ pub(super) struct Form {
     /// The computation as a picture.
     #[arg(long)]
     svg: bool,
+}
+
+impl WitnessArguments {
+    /// The form for other tools that the options name, or else the name of the output.
+    fn picture(&self) -> Option<PictureFormat> {
+        let by_name = || match self.output.as_ref()?.extension()?.to_str()? {
+            "mmd" => Some(PictureFormat::Mermaid),
+            "litmus" => Some(PictureFormat::Litmus),
+            "dot" => Some(PictureFormat::Dot),
+            "svg" => Some(PictureFormat::Svg),
+            _ => None,
+        };
+        self.form.picture().or_else(by_name)
+    }
 }
 
 /// Runs `palisade witness`: exit status 1 when there is a violation.
@@ -159,7 +173,7 @@ fn admit(arguments: &WitnessArguments) -> Result<(), InputError> {
 
 impl Form {
     /// The form for other tools that the options name.
-    pub(super) fn picture(&self) -> Option<PictureFormat> {
+    fn picture(&self) -> Option<PictureFormat> {
         [
             (self.mermaid, PictureFormat::Mermaid),
             (self.litmus, PictureFormat::Litmus),
@@ -179,7 +193,7 @@ fn show(
     found: &Violation,
 ) -> Result<(), InputError> {
     let refuse = |message: String| InputError::file(arguments.file.clone(), message);
-    let text = match arguments.form.picture() {
+    let text = match arguments.picture() {
         Some(format) => draw(program, found, format, shared).map_err(refuse)?,
         None => violation::text(program, found, shared.verbose),
     };
@@ -213,7 +227,7 @@ fn show_document<'a>(
         let hardware::Observed { runs, seen } = observe(program, found, runs, shared).map_err(refuse)?;
         document.run = Some(RunsDocument { runs, seen });
     }
-    match (arguments.form.picture(), &arguments.output) {
+    match (arguments.picture(), &arguments.output) {
         (Some(format), output) => {
             let text = draw(program, found, format, shared).map_err(refuse)?;
             let text = match output {

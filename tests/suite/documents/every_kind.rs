@@ -211,6 +211,12 @@ fn texts_and_pictures_are_in_the_document() {
         assert_eq!((&document["format"], &document["text"]), (&json!(form), &json!(plain(&line))), "{document}");
         assert!(document["steps"].is_array(), "the violation itself as well: {document}");
     }
+    // The name of the file says the form.
+    for (name, begins) in [("a.svg", "<svg"), ("a.dot", "digraph"), ("a.mmd", "sequenceDiagram"), ("a.litmus", "X86")] {
+        run(&format!("witness broken.pal -o {name}"));
+        let text = std::fs::read_to_string(folder.path().join(name)).expect("it was written");
+        assert!(text.starts_with(begins), "{name}: {text}");
+    }
     let written = run("witness broken.pal --svg -o picture.svg");
     assert_eq!((&written["written"], &written["text"]), (&json!("picture.svg"), &Value::Null));
     let picture = std::fs::read_to_string(folder.path().join("picture.svg")).expect("it was written");

@@ -23,7 +23,7 @@ pub fn advice(program: &Program, fault: &Fault) -> String {
             "values are compared with {bound}: where they stop there, admit so many, `--values {wanted}`; where they grow for \
              ever, say in how many bits, `domain 0..7 wrap`"
         ),
-        _ => fault.advice(program).to_owned(),
+        _ => fault.advice(program).into_owned(),
     }
 }
 

@@ -84,6 +84,11 @@ fn without_attacks_an_exploration_is_needed_all_the_same() {
     assert!(hidden.rests_on_exploration());
     let fault = checked::check(&hidden, &options(64)).expect_err("values are more");
     assert!(fault.is_growth(), "{fault:?}");
+    let advice = fault.advice(&hidden);
+    assert!(
+        advice.starts_with("compute the cell that it comes from in fewer bits") && !advice.contains('['),
+        "{advice}"
+    );
     let fault = checked::check(&hidden, &options(200_000)).expect_err("a cell is stored to that was not known");
     assert_eq!(fault.kind, FaultKind::Evaluation(EvaluationError::DivisionByZero));
     let nothing = RobustCertificate {
@@ -95,6 +100,21 @@ fn without_attacks_an_exploration_is_needed_all_the_same() {
     let mut written = hidden.clone();
     written.source = SourceText::new("p.pal", hidden.source.text.as_str());
     assert_eq!(check_robust_certificate(&written, &nothing), Ok(()), "a program that is written has no such premises");
+}
+
+/// What is to be said of cells that grow can be copied as it stands.
+#[test]
+fn narrowing_is_advised_with_names() {
+    let text = "program P address ring_head thread t regs r init a begin
+                a: r <- mem[ring_head]; goto b; b: mem[ring_head] <- r + r % 2 + 1; goto a; end";
+    let mut grown = read(SourceText::new("p.pal", text), Format::Native).expect("it is right").program;
+    let mut listing = (*grown.source).clone();
+    listing.is_listing = true;
+    grown.source = listing.into();
+    let fault = checked::check(&grown, &options(64)).expect_err("values grow");
+    let advice = fault.advice(&grown);
+    assert!(advice.contains("`.narrow([\"ring_head\"], 2)`"), "{advice}");
+    assert!(advice.contains("`narrow = [{ cells = [\"ring_head\"], bits = 2 }]`"), "{advice}");
 }
 
 /// Executions that are short do not come to the compare-and-swap; that its address is the one of the load says which cells it has.

@@ -255,3 +255,25 @@ fn nets_with_too_many_values_leave_the_answer_to_a_search() {
     let by_search = check(&program, &CheckOptions { all: true, ..CheckOptions::default() }).expect("nothing grows");
     assert_eq!(checked.verdict, by_search.verdict);
 }
+
+/// What a thread does not come to is not told where it could only fail there.
+#[test]
+fn failures_that_do_not_happen_are_not_told() {
+    let text = "program P
+thread t regs r init a begin
+  a: r <- mem[x]; goto b;
+  b: assume r = 0; goto c;
+  b: assume r = 1; goto d;
+  d: r <- 2; goto e;
+  e: fail; goto c;
+  b: assume r = 2; goto f;
+  f: mem[x] <- 1; goto c;
+end
+";
+    let folder = folder_with(&[("p.pal", text)]);
+    let said = out(&palisade(&folder, &["check", "--ask", "robustness", "-v", "p.pal"]));
+    assert!(said.contains("  unreached t: f\n"), "{said}");
+    let document = documents::read(&palisade(&folder, &["check", "--ask", "robustness", "--json", "p.pal"]).stdout);
+    let unreached = &document["answers"][0]["unreached"];
+    assert_eq!((unreached.as_array().map(Vec::len), &unreached[0]["label"]), (Some(1), &"f".into()), "{document}");
+}

@@ -3,6 +3,7 @@
 use palisade_exploration::instrumented::Fault;
 use palisade_model::limits::{Halt, StopReason};
 use palisade_model::program::Program;
+use std::borrow::Cow;
 
 /// Why the search for fences was left unfinished.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +34,7 @@ impl Unfinished {
     }
 
     /// What the user can do about it, where that is not plain.
-    pub fn advice(&self, program: &Program) -> Option<&'static str> {
+    pub fn advice(&self, program: &Program) -> Option<Cow<'static, str>> {
         match self {
             Self::Limit(_) => None,
             Self::Growth(fault) => Some(fault.advice(program)),

@@ -6,6 +6,7 @@ use palisade_model::program::{
     Action, Copies, Counters, EvaluationError, Heading, Instruction, InstructionId, KeptOut, Obstacle, Program,
     RegisterId, Thread, ThreadId, Value,
 };
+use std::borrow::Cow;
 
 /// What takes more values than an analysis without a domain admits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -255,18 +256,19 @@ impl Fault {
     }
 
     /// What the user can do about it.
-    pub fn advice(&self, program: &Program) -> &'static str {
-        match self.kind {
+    pub fn advice(&self, program: &Program) -> Cow<'static, str> {
+        if let FaultKind::Growth { what, .. } = self.kind
+            && program.source.is_listing
+        {
+            return self.narrowing(program, what).into();
+        }
+        Cow::Borrowed(match self.kind {
             FaultKind::Evaluation(_) if self.is_of_unforeseen_cell(program) => {
                 "the code may leave its objects, which is an error of its own; if not, smaller objects or fewer copies show all cells sooner"
             }
             FaultKind::Evaluation(EvaluationError::OutsideDomain { .. }) => program.domain_advice(),
             FaultKind::Evaluation(_) if self.is_of_unforeseen_value(program) => {
                 "leave the hint out, or ask about fewer copies"
-            }
-            FaultKind::Growth { .. } if program.source.is_listing => {
-                "compute counters in fewer bits: `.narrow([\"name\"], 2)` in the harness, `narrow` in the file of roles; where \
-                 they do not count for ever, admit more values: `--values 1000`, behind `--` for `cargo palisade`"
             }
             FaultKind::Growth { .. }
             | FaultKind::HavocWithoutDomain
@@ -275,7 +277,33 @@ impl Fault {
             }
             FaultKind::Evaluation(_) => "guard the instruction with an `assume`",
             FaultKind::Stopped(_) => "declare a smaller domain, or admit more time and memory",
-        }
+        })
+    }
+
+    /// How machine code is told to compute in few bits the cells that grow, or that a register which grows comes from.
+    fn narrowing(&self, program: &Program, what: Growing) -> String {
+        let counters = Counters::of(program);
+        let cells = match (self.class_of(program, &counters, what), what) {
+            (Some(class), _) => counters.classes()[class].cells.clone(),
+            (None, Growing::Address(address)) => vec![address],
+            (None, Growing::Register(register)) => match self.source_of(program, &counters, register) {
+                Some(Source::KeptOut(out)) => vec![out.address],
+                _ => Vec::new(),
+            },
+        };
+        let names: Vec<String> = cells.iter().map(|cell| format!("{:?}", program.address_name(*cell))).collect();
+        let narrow = if names.is_empty() {
+            "compute the cell that it comes from in fewer bits, by `narrow`".to_owned()
+        } else {
+            let names = names.join(", ");
+            format!(
+                "compute counters in fewer bits: `.narrow([{names}], 2)` in the harness, or `narrow = [{{ cells = \
+                 [{names}], bits = 2 }}]` in the file of roles"
+            )
+        };
+        format!(
+            "{narrow}; what does not count for ever needs more values: `--values 1000`, behind `--` for `cargo palisade`"
+        )
     }
 }
 

@@ -1,6 +1,7 @@
 //! What documents say of programs: copies, domain, attacks, verdicts.
 
 use crate::source_place::SourcePlace;
+use crate::unreached;
 use palisade_engine::robustness::{Attack, AttackOutcome, ThreadLabel};
 use palisade_model::program::{Copies, Domain, DomainOrigin, InstructionId, Program};
 use serde::Serialize;
@@ -178,8 +179,9 @@ pub struct LabelPlace<'a> {
 }
 
 impl<'a> LabelPlace<'a> {
-    /// Labels of a program.
+    /// Labels of a program that are not reached, as far as they are told.
     pub fn all(program: &'a Program, labels: &[ThreadLabel]) -> Vec<Self> {
+        let labels = unreached::told(program, labels);
         let of_threads = labels.chunk_by(|(one, _), (other, _)| one == other).flat_map(|chunk| {
             let thread = program.thread(chunk[0].0);
             let by_label = thread.instructions_by_label();

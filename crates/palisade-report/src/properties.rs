@@ -98,8 +98,11 @@ impl<'a> Properties<'a> {
         (text, place)
     }
 
-    /// A property with its line: `` `ensure others = 0` (line 41) ``.
+    /// A property with its line: `` `ensure others = 0` (line 41) ``; one of machine code with its place.
     pub fn quoted(&self, target: Target) -> String {
+        if self.program.source.is_listing && self.span(target).is_some() {
+            return format!("`{}` at {}", self.text(target), self.place(target));
+        }
         let line = self.line(target).map_or(String::new(), |line| format!(" (line {line})"));
         format!("`{}`{line}", self.text(target))
     }

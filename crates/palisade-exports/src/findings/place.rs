@@ -17,10 +17,12 @@ pub struct Region {
 }
 
 impl Region {
-    /// A stretch of a text by its bytes; of a listing the place that it comes from, where that is known.
+    /// A stretch of a text by its bytes; of a listing the place that it comes from, or where nobody knows that, the
+    /// beginning of the file that says what is listed.
     pub fn of(source: &SourceText, span: Span) -> Self {
         match SourcePlace::of(source, span) {
             Some(place) => Self::in_sources(&place, source),
+            None if source.is_listing => Self::point(Position { line: 1, column: 1 }),
             None => {
                 Self { file: None, start: source.position(span.start), end: source.position(span.end.max(span.start)) }
             }

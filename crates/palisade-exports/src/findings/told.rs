@@ -15,7 +15,8 @@ pub fn findings(told: &palisade_report::account::Told<'_>) -> Answer {
     for label in told.accounts.iter().flat_map(|account| account.unreached.iter().flatten()) {
         let place = label.name.map_or_else(|| format!("line {}", label.line), |name| format!("`{name}`"));
         let message = format!("no interleaving reaches {place} of `{}`", label.thread);
-        findings.push(Finding::new(Rule::UNREACHED, Kind::Fail, message).at(line(label.line)));
+        let finding = Finding::new(Rule::UNREACHED, Kind::Fail, message);
+        findings.push(if program.source.is_listing { finding } else { finding.at(line(label.line)) });
     }
     findings.extend(warnings(program, told.context.warnings));
     Answer::new(told.context.file, told.context.seconds, findings, report(told, Extent::default()))
@@ -59,7 +60,8 @@ pub(super) fn flow(program: &Program, computation: &ComputationReport<'_>) -> Ve
         let delayed = if step.kind == "store" && step.delayed == Some(true) { " (delayed)" } else { "" };
         let place = match &step.source {
             Some(place) => Some(Region::in_sources(place, &program.source)),
-            None => step.line.map(line),
+            // The lines of a listing are in no file.
+            None => step.line.filter(|_| !program.source.is_listing).map(line),
         };
         FlowStep { place, text: format!("{}{copy} {label}{what}{delayed}", step.thread) }
     };

@@ -1,4 +1,4 @@
-// Starts `palisade lsp` for .pal files and litmus tests.
+// Starts `palisade lsp` for .pal files, litmus tests, and harnesses in Rust.
 
 const { workspace } = require("vscode");
 const { LanguageClient } = require("vscode-languageclient/node");
@@ -17,7 +17,7 @@ async function activate(context) {
     "Palisade",
     { command, args: ["lsp"] },
     {
-      documentSelector: [{ language: "palisade" }, { language: "litmus" }],
+      documentSelector: [{ language: "palisade" }, { language: "litmus" }, { language: "rust", scheme: "file" }],
       initializationOptions: settings(),
     },
   );

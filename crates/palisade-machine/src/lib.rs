@@ -17,6 +17,7 @@ mod origins;
 mod program;
 mod resolve;
 mod roles;
+mod source_tests;
 mod waits;
 
 use image::{Fields, Image, Lines, Memory, SharedObject, Snapshot};
@@ -30,9 +31,11 @@ use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use toml::Spanned;
+
+pub use source_tests::{SourceTest, source_tests};
 
 /// The largest image that is read.
 const MAX_IMAGE_BYTES: u64 = 1 << 30;
@@ -56,6 +59,13 @@ pub fn unoptimised(path: &str) -> Result<Option<String>, InputError> {
     let file = roles::read(&source).map_err(|error| InputError::from((source.clone(), vec![error])))?;
     let folder = Path::new(path).parent().unwrap_or(Path::new(""));
     Ok(file.unoptimised.map(|name| folder.join(name).display().to_string()))
+}
+
+/// The image of a file of roles: its path.
+pub fn image(path: &str) -> Result<PathBuf, InputError> {
+    let source = read_text(path)?;
+    let file = roles::read(&source).map_err(|error| InputError::from((source.clone(), vec![error])))?;
+    Ok(Path::new(path).parent().unwrap_or(Path::new("")).join(file.image.get_ref()))
 }
 
 /// The bytes of a file, [`MAX_IMAGE_BYTES`] of them at most.

@@ -1,13 +1,18 @@
 //! A text that is open in the editor, with what is known of it.
 
 use super::diagnostics::Lens;
+#[cfg(feature = "machine")]
+use super::harnesses::Snapshots;
 use super::job::{Fix, News};
 use super::text::Text;
 use crate::syntax::Format;
 use crate::syntax::symbols::{SymbolKind, Symbols};
 use lsp_types::{CodeLens, Command, Diagnostic, Range, Uri};
 use std::cell::OnceCell;
+#[cfg(feature = "machine")]
+use std::path::Path;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 /// A text that is open, with what is known of it.
 pub(super) struct Document {
@@ -23,6 +28,8 @@ pub(super) struct Document {
     diagnostics: [Vec<Diagnostic>; 2],
     lenses: Vec<Lens>,
     pub(super) fixes: Vec<Fix>,
+    /// When the snapshots and the sources of its package were changed last, as far as it has harnesses.
+    times: [Option<SystemTime>; 2],
 }
 
 impl Document {
@@ -38,7 +45,19 @@ impl Document {
             diagnostics: Default::default(),
             lenses: Vec::new(),
             fixes: Vec::new(),
+            times: [None; 2],
         }
+    }
+
+    /// Whether snapshots, or sources of its package, have changed since this was asked last.
+    #[cfg(feature = "machine")]
+    pub(super) fn has_other_snapshots(&mut self) -> bool {
+        if self.format != Format::Machine {
+            return false;
+        }
+        let found = Snapshots::around(Path::new(&self.text.source.name));
+        let times = found.map_or([None; 2], |found| found.times());
+        std::mem::replace(&mut self.times, times) != times
     }
 
     /// Forgets what was known: the text is another one, or is asked about otherwise.

@@ -3,8 +3,8 @@
 use super::document::Document;
 use super::words::meaning;
 use crate::program::{Action, AddressName, Expression, Program, Span, Thread};
-use crate::syntax::parse;
 use crate::syntax::symbols::{Symbol, SymbolKind as Kind};
+use crate::syntax::{Format, parse};
 use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind, Position};
 
 /// The most lines of the text that are shown.
@@ -12,6 +12,10 @@ const MOST_LINES: usize = 6;
 
 /// What stands at a position.
 pub(super) fn hover(document: &Document, position: Position) -> Option<Hover> {
+    // The words of Rust are told by others.
+    if document.format == Format::Machine {
+        return None;
+    }
     let byte = document.text.byte(position);
     let (value, span) = match document.symbols().at(byte) {
         Some((symbol, span)) => (name(document, &document.symbols().all[symbol]), span),

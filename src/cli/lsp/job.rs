@@ -2,21 +2,26 @@
 //! soon as it does.
 
 use super::diagnostics::{Lens, Shown};
+#[cfg(feature = "machine")]
+use super::harnesses::Snapshots;
 use super::options::Options;
 use super::text::Text;
 use crate::cli::answers::Asking;
-use crate::cli::batch::Spoken;
 use crate::cli::check::tell;
 use crate::cli::outcome::Outcome;
-use crate::cli::{Exit, Loaded, SharedOptions, fences, orderings};
+use crate::cli::{Loaded, SharedOptions, fences, orderings};
 use crate::limits::Limits;
+#[cfg(feature = "machine")]
+use crate::machine::source_tests;
 use crate::report::account::{Standing, Told};
-use crate::report::findings::{Answer, findings};
+use crate::report::findings::Answer;
 use crate::robustness::Observer;
 use crate::semantics::graphs::Axioms;
 use crate::syntax::{Format, InputError};
 use crossbeam_channel::Sender;
 use lsp_types::{Diagnostic, Range, TextEdit, Uri};
+#[cfg(feature = "machine")]
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
@@ -125,6 +130,10 @@ impl Job {
             // The server may be gone.
             let _ = events.send(event);
         };
+        #[cfg(feature = "machine")]
+        if self.format == Format::Machine {
+            return send(self.harnesses());
+        }
         let (shown, begin) = (self.shown(), Instant::now());
         let loaded = match self.options.check.program.read_source(self.text.source.clone(), self.format) {
             Ok(loaded) => loaded,
@@ -148,7 +157,7 @@ impl Job {
     }
 
     fn shown(&self) -> Shown<'_> {
-        Shown { uri: &self.uri, text: &self.text, heading: self.heading }
+        Shown { uri: &self.uri, text: &self.text, heading: self.heading, is_built: false }
     }
 
     /// The limits of a search that begins now.
@@ -169,16 +178,7 @@ impl Job {
     }
 
     fn verdict(&self, told: &Told<'_>, alarms: &[String]) -> Verdict {
-        let shown = self.shown();
-        let exit = if alarms.is_empty() { Exit::Holds } else { Exit::Rejected };
-        let mut spoken = Spoken::new(exit, String::new(), String::new());
-        spoken.add_answer(findings(told));
-        let diagnostics = spoken.answer.iter().flat_map(|answer| shown.of_answer(answer)).collect();
-        let mut lenses = shown.lenses(told);
-        if let Some(alarm) = alarms.first() {
-            lenses.truncate(1);
-            alarm.trim_end().clone_into(&mut lenses[0].title);
-        }
+        let (diagnostics, lenses) = self.shown().verdict(told, alarms);
         let mut violated: Vec<(&'static str, Vec<Range>)> = Vec::new();
         for account in told.accounts.iter().filter(|account| account.standing() == Standing::Violated) {
             let place = account.place.map_or(self.heading, |span| self.text.range(span));
@@ -189,6 +189,47 @@ impl Job {
         }
         let holds = alarms.is_empty() && told.standing() == Standing::Holds;
         Verdict { violated, holds, diagnostics, lenses }
+    }
+
+    /// The verdicts about the snapshots of the text's harnesses, each above its test.
+    #[cfg(feature = "machine")]
+    fn harnesses(&self) -> News {
+        let (mut diagnostics, mut lenses) = (Vec::new(), Vec::new());
+        let path = Path::new(&self.text.source.name);
+        let is_changed = std::fs::read_to_string(path).is_ok_and(|text| text != self.text.as_str());
+        let snapshots = Snapshots::around(path);
+        for test in source_tests(self.text.as_str()) {
+            let range = self.text.range(test.span);
+            let mut tell = |title: String| lenses.push(Lens { range, title });
+            match snapshots.as_ref().and_then(|snapshots| snapshots.of(&test)) {
+                None if test.names_harness => tell("no verdict yet: run `cargo palisade`".to_owned()),
+                None => {}
+                Some(snapshot) if is_changed || snapshot.is_older => {
+                    tell("changed since the last verdict: run `cargo palisade`".to_owned());
+                }
+                Some(snapshot) => match self.harness(&snapshot.roles, range) {
+                    Ok((title, found)) => {
+                        tell(format!("{title}, as last built"));
+                        diagnostics.extend(found);
+                    }
+                    Err(error) => tell(error.render(false).lines().next().unwrap_or_default().to_owned()),
+                },
+            }
+        }
+        News::Checked { diagnostics, lenses }
+    }
+
+    /// The verdict about a snapshot, and what is found about it, for a test whose name stands here.
+    #[cfg(feature = "machine")]
+    fn harness(&self, roles: &Path, heading: Range) -> Result<(String, Vec<Diagnostic>), InputError> {
+        let (file, begin, limits) = (roles.display().to_string(), Instant::now(), self.limits());
+        let loaded = self.options.check.program.read_any_within(&file, &limits)?;
+        let asking = Asking { file: &file, verify: self.options.check.verify, folder: None, limits };
+        let observer = Counting(self.explored.clone());
+        tell(&self.options.check, &asking, &loaded, begin, &observer, |told, alarms| {
+            let (diagnostics, lenses) = Shown { heading, is_built: true, ..self.shown() }.verdict(told, alarms);
+            (lenses.into_iter().next().map_or(String::new(), |lens| lens.title), diagnostics)
+        })
     }
 
     /// The fences and orderings with which what is violated holds, and the weaker ones with which

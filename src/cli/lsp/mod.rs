@@ -9,6 +9,8 @@
 mod actions;
 mod diagnostics;
 mod document;
+#[cfg(feature = "machine")]
+mod harnesses;
 mod hover;
 mod job;
 mod navigation;

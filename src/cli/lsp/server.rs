@@ -23,6 +23,9 @@ use std::time::{Duration, Instant};
 /// How often to look whether the process is asked to end.
 const INTERVAL: Duration = Duration::from_millis(500);
 
+/// How often to look whether there are other snapshots of harnesses.
+const LOOK: Duration = Duration::from_secs(2);
+
 /// What the editor can do.
 #[derive(Clone, Copy, Debug, Default)]
 struct Abilities {
@@ -47,6 +50,8 @@ pub(super) struct Server<'c> {
     generation: u64,
     /// The number of the last request to the editor.
     asked: i32,
+    /// When to look for other snapshots.
+    look: Instant,
 }
 
 /// Why the server ends.
@@ -81,6 +86,7 @@ impl<'c> Server<'c> {
             events,
             generation: 0,
             asked: 0,
+            look: Instant::now() + LOOK,
         };
         server.object(objection);
         server
@@ -122,8 +128,24 @@ impl<'c> Server<'c> {
                     }
                     let notices = self.queue.notices();
                     self.notify_all(notices);
+                    self.look();
                 }
             }
+        }
+    }
+
+    /// Verifies the harnesses anew of which there are other snapshots now.
+    fn look(&mut self) {
+        if self.look > Instant::now() {
+            return;
+        }
+        self.look = Instant::now() + LOOK;
+        #[cfg(feature = "machine")]
+        {
+            let changed =
+                self.documents.values_mut().filter_map(|own| own.has_other_snapshots().then(|| own.uri.clone()));
+            let changed: Vec<Uri> = changed.collect();
+            changed.iter().for_each(|uri| self.verify(uri));
         }
     }
 
@@ -204,11 +226,15 @@ impl<'c> Server<'c> {
         let by_language = match item.language_id.as_str() {
             "palisade" => Some(Format::Native),
             "litmus" => Some(Format::Litmus),
+            "rust" if cfg!(feature = "machine") => Some(Format::Machine),
             _ => None,
         };
         let of_path = || Format::of_path(Path::new(&path)).filter(|format| *format != Format::Machine);
         let Some(format) = by_language.or_else(of_path) else { return };
-        let document = Document::new(&item.uri, item.version, Text::new(&path, item.text), format);
+        #[cfg_attr(not(feature = "machine"), expect(unused_mut, reason = "there are no snapshots"))]
+        let mut document = Document::new(&item.uri, item.version, Text::new(&path, item.text), format);
+        #[cfg(feature = "machine")]
+        document.has_other_snapshots();
         self.documents.insert(item.uri.clone(), document);
         self.verify(&item.uri);
     }

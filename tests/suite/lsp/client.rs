@@ -12,12 +12,12 @@ use std::time::Duration;
 const PATIENCE: Duration = Duration::from_mins(3);
 
 /// An editor.
-pub(super) struct Client {
+pub(crate) struct Client {
     server: Child,
     input: Option<ChildStdin>,
     messages: Receiver<Value>,
     /// What the server has said besides its answers.
-    pub(super) heard: Vec<Value>,
+    pub(crate) heard: Vec<Value>,
     /// How much of it is behind.
     looked: usize,
     last: u64,
@@ -25,7 +25,7 @@ pub(super) struct Client {
 
 impl Client {
     /// An editor that can do everything, whose server was told these settings.
-    pub(super) fn new(mut settings: Value) -> Self {
+    pub(crate) fn new(mut settings: Value) -> Self {
         settings["status"] = true.into();
         let mut client = Self::silent();
         let able = json!({
@@ -40,7 +40,7 @@ impl Client {
     }
 
     /// An editor that has not said anything yet.
-    pub(super) fn silent() -> Self {
+    pub(crate) fn silent() -> Self {
         let mut server = Command::new(env!("CARGO_BIN_EXE_palisade"))
             .args(["lsp", "--stdio"])
             .stdin(Stdio::piped())
@@ -61,7 +61,7 @@ impl Client {
     }
 
     /// Writes bytes as they are.
-    pub(super) fn write(&mut self, bytes: &[u8]) {
+    pub(crate) fn write(&mut self, bytes: &[u8]) {
         let input = self.input.as_mut().expect("it is open");
         input.write_all(bytes).and_then(|()| input.flush()).expect("the server reads");
     }
@@ -72,12 +72,12 @@ impl Client {
     }
 
     /// Says something that has no answer.
-    pub(super) fn tell(&mut self, method: &str, parameters: Value) {
+    pub(crate) fn tell(&mut self, method: &str, parameters: Value) {
         self.send(&json!({ "jsonrpc": "2.0", "method": method, "params": parameters }));
     }
 
     /// Asks, and waits for the answer.
-    pub(super) fn ask(&mut self, method: &str, parameters: Value) -> Value {
+    pub(crate) fn ask(&mut self, method: &str, parameters: Value) -> Value {
         self.last += 1;
         let id = self.last;
         self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": parameters }));
@@ -95,20 +95,20 @@ impl Client {
     }
 
     /// Opens a text.
-    pub(super) fn open(&mut self, uri: &str, language: &str, text: &str) {
+    pub(crate) fn open(&mut self, uri: &str, language: &str, text: &str) {
         let item = json!({ "uri": uri, "languageId": language, "version": 1, "text": text });
         self.tell("textDocument/didOpen", json!({ "textDocument": item }));
     }
 
     /// Changes a text.
-    pub(super) fn change(&mut self, uri: &str, version: i32, changes: Value) {
+    pub(crate) fn change(&mut self, uri: &str, version: i32, changes: Value) {
         let document = json!({ "uri": uri, "version": version });
         self.tell("textDocument/didChange", json!({ "textDocument": document, "contentChanges": changes }));
     }
 
     /// Waits until the server has come so far with a text, and gives the verdict; what it says
     /// meanwhile is heard. What it had said before the last such stage is behind.
-    pub(super) fn until(&mut self, uri: &str, version: i32, stage: &str) -> Value {
+    pub(crate) fn until(&mut self, uri: &str, version: i32, stage: &str) -> Value {
         loop {
             while self.looked < self.heard.len() {
                 let message = &self.heard[self.looked];
@@ -128,7 +128,7 @@ impl Client {
     }
 
     /// Asks about a text at a position.
-    pub(super) fn at(&mut self, method: &str, uri: &str, (line, character): (u32, u32)) -> Value {
+    pub(crate) fn at(&mut self, method: &str, uri: &str, (line, character): (u32, u32)) -> Value {
         let position = json!({ "line": line, "character": character });
         let context = json!({ "includeDeclaration": true });
         let parameters = json!({ "textDocument": { "uri": uri }, "position": position, "context": context });
@@ -136,14 +136,14 @@ impl Client {
     }
 
     /// Asks about a text as a whole.
-    pub(super) fn about(&mut self, method: &str, uri: &str) -> Value {
+    pub(crate) fn about(&mut self, method: &str, uri: &str) -> Value {
         let options = json!({ "tabSize": 2, "insertSpaces": true });
         let parameters = json!({ "textDocument": { "uri": uri }, "options": options });
         self.ask(&format!("textDocument/{method}"), parameters)["result"].clone()
     }
 
     /// The changes that are offered on a line.
-    pub(super) fn actions(&mut self, uri: &str, line: u32) -> Vec<Value> {
+    pub(crate) fn actions(&mut self, uri: &str, line: u32) -> Vec<Value> {
         let place = json!({ "line": line, "character": 0 });
         let range = json!({ "start": place, "end": place });
         let parameters = json!({ "textDocument": { "uri": uri }, "range": range, "context": { "diagnostics": [] } });
@@ -152,7 +152,7 @@ impl Client {
     }
 
     /// The diagnostics that the server has published last for a text, and of which text.
-    pub(super) fn diagnostics(&self, uri: &str) -> (Value, Vec<Value>) {
+    pub(crate) fn diagnostics(&self, uri: &str) -> (Value, Vec<Value>) {
         let is_own = |message: &&Value| {
             message["method"] == "textDocument/publishDiagnostics" && message["params"]["uri"] == uri
         };
@@ -161,7 +161,7 @@ impl Client {
     }
 
     /// Leaves as the protocol has it; the exit status.
-    pub(super) fn leave(mut self) -> Option<i32> {
+    pub(crate) fn leave(mut self) -> Option<i32> {
         let answer = self.ask("shutdown", Value::Null);
         assert_eq!(answer["result"], Value::Null);
         self.tell("exit", Value::Null);
@@ -169,7 +169,7 @@ impl Client {
     }
 
     /// Closes its end without a word; the exit status.
-    pub(super) fn vanish(mut self) -> Option<i32> {
+    pub(crate) fn vanish(mut self) -> Option<i32> {
         drop(self.input.take());
         self.server.wait().expect("it ends").code()
     }
@@ -201,7 +201,7 @@ fn read(output: &mut impl BufRead) -> Option<Value> {
 }
 
 /// A text with edits made, whose columns count units of UTF-16.
-pub(super) fn edited(text: &str, edits: &Value) -> String {
+pub(crate) fn edited(text: &str, edits: &Value) -> String {
     let byte = |place: &Value| {
         let number = |key: &str| usize::try_from(place[key].as_u64().expect("a number")).expect("a small one");
         let start: usize = text.split_inclusive('\n').take(number("line")).map(str::len).sum();

@@ -1,6 +1,6 @@
 //! `palisade lsp`, by an editor that speaks to the real process.
 
-mod client;
+pub(crate) mod client;
 mod grammar;
 
 use client::{Client, edited};

@@ -1,6 +1,8 @@
 //! `cargo palisade` on a package: it asks, shows the fences that are missing, puts them in, and finds the package robust.
 #![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
 
+use crate::lsp::client::Client;
+use serde_json::json;
 use std::path::Path;
 use std::process::Command;
 
@@ -79,7 +81,19 @@ fn cargo_palisade_repairs_a_package() {
     assert_eq!(code, Some(1), "{text}");
     assert!(text.contains("lib.rs:12") && text.contains("self.left.store(true, Ordering::Release);"), "{text}");
     // The two who are inside at once is what the assertion forbids.
-    assert!(text.contains("fail"), "{text}");
+    assert!(text.contains("fail") && !text.contains("unreached"), "{text}");
+    let mut editor = Editor::open(&folder.path().join("tests/robust.rs"));
+    let verdict = editor.lens();
+    assert!(verdict.starts_with("violated under TSO, not-robust") && verdict.ends_with(", as last built"), "{verdict}");
+    let (_, found) = editor.client.diagnostics(&editor.uri);
+    assert!(found.iter().any(|own| own["code"] == "not-robust" && own["range"]["start"]["line"] == 4), "{found:?}");
+    let failure = found.iter().find(|own| own["code"] == "property-violated").expect("the assertion");
+    assert!(failure["message"].as_str().is_some_and(|own| own.starts_with("`fail` at left lib.rs:26")), "{failure}");
+    // Steps stand in the sources that they come from.
+    let steps = failure["relatedInformation"].as_array().expect("steps");
+    let first = &steps[0]["location"];
+    assert!(first["uri"].as_str().is_some_and(|own| own.ends_with("/src/lib.rs")), "{first}");
+    assert_eq!(first["range"]["start"]["line"], 11, "{first}");
     let (code, text) = cargo_palisade(folder.path(), &["--diff"]);
     assert_eq!(code, Some(0), "{text}");
     assert_eq!(text.matches("+        core::sync::atomic::fence(Ordering::SeqCst);").count(), 2, "{text}");
@@ -89,6 +103,58 @@ fn cargo_palisade_repairs_a_package() {
     assert_eq!(library.matches("fence(Ordering::SeqCst);").count(), 2, "{library}");
     let (code, text) = cargo_palisade(folder.path(), &[]);
     assert_eq!(code, Some(0), "{text}");
+    // The editor hears of other snapshots, and of other sources.
+    while !editor.lens().starts_with("holds under TSO, robust") {}
+    assert!(editor.client.diagnostics(&editor.uri).1.is_empty());
+    std::fs::write(folder.path().join("src/lib.rs"), format!("{library}// Another text\n")).expect("it is writable");
+    while editor.lens() != "changed since the last verdict: run `cargo palisade`" {}
+    editor.client.change(&editor.uri, 2, json!([{ "text": format!("// Another text\n{HARNESS}") }]));
+    assert_eq!(editor.client.until(&editor.uri, 2, "checked"), "changed since the last verdict: run `cargo palisade`");
+    assert_eq!(editor.client.leave(), Some(0));
+}
+
+/// A source that is open in an editor.
+struct Editor {
+    client: Client,
+    uri: String,
+}
+
+impl Editor {
+    fn open(path: &Path) -> Self {
+        let uri = format!("file://{}", path.display());
+        let mut client = Client::new(json!({}));
+        client.open(&uri, "rust", &std::fs::read_to_string(path).expect("it is readable"));
+        Self { client, uri }
+    }
+
+    /// What stands above the only harness the next time that something is known.
+    fn lens(&mut self) -> String {
+        self.client.until(&self.uri, 1, "checked");
+        let lenses = self.client.about("codeLens", &self.uri);
+        assert_eq!(lenses.as_array().map(Vec::len), Some(1), "{lenses}");
+        assert_eq!(lenses[0]["range"]["start"]["line"], 4, "{lenses}");
+        lenses[0]["command"]["title"].as_str().expect("a title").to_owned()
+    }
+}
+
+/// Harnesses that nobody has asked about yet say so, and other tests nothing.
+#[test]
+fn harnesses_without_a_snapshot_say_so_in_the_editor() {
+    let folder = tempfile::tempdir().expect("a folder");
+    package(folder.path());
+    let path = folder.path().join("tests/robust.rs");
+    std::fs::write(&path, format!("{HARNESS}\n#[test]\nfn other() {{}}\n")).expect("it is writable");
+    let mut editor = Editor::open(&path);
+    assert_eq!(editor.lens(), "no verdict yet: run `cargo palisade`");
+    // Snapshots of a binary that is not made of this source are not its own.
+    let store = folder.path().join("target/palisade/robust");
+    std::fs::create_dir_all(&store).expect("it is writable");
+    let image = store.join("robust");
+    std::fs::write(image.with_extension("d"), "robust: tests/other.rs\n\ntests/other.rs:\n").expect("it is writable");
+    std::fs::write(store.join("door.toml"), format!("image = {image:?}\nsnapshot = \"door.snapshot\"\n"))
+        .expect("it is writable");
+    assert_eq!(editor.lens(), "no verdict yet: run `cargo palisade`");
+    assert_eq!(editor.client.leave(), Some(0));
 }
 
 const LOCK: &str = "\

@@ -27,7 +27,7 @@ use crate::report::context::Context;
 use crate::report::documents::{self, OutcomeWord};
 use crate::report::findings::findings;
 use crate::report::page::told_page;
-use crate::robustness::{CheckOptions, Observer, Silent};
+use crate::robustness::{CheckOptions, Observer, Silent, Stage};
 use crate::semantics::Model;
 use crate::syntax::{Format, InputError, no_attack_can_start, roles_without_end, store_fence_without_effect};
 use progress::Progress;
@@ -192,6 +192,7 @@ fn answer<'q>(
 ) -> Result<Option<(Ask, Answered<'q>)>, InputError> {
     let (about, queue) = (loaded.about(), arguments.queue.into());
     let values = loaded.values(arguments.values);
+    observer.begins(Stage::Question(ask.name()));
     let answered = match ask {
         Ask::Properties => {
             let options = PropertyOptions {

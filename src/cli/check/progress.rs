@@ -119,6 +119,7 @@ impl State {
         let found = counted(self.explored.load(Ordering::Relaxed), "configuration");
         match stage {
             None => String::from("starting"),
+            Some(Stage::Question(name)) => format!("deciding {name}"),
             Some(Stage::Search) => format!("searching, {found} so far"),
             Some(Stage::Instances(copies)) => {
                 format!("searching instances with {}, {found} so far", counted(copies, "replicated thread"))

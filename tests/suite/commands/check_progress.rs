@@ -101,6 +101,9 @@ fn one_file_shows_progress_in_a_terminal() {
         return;
     };
     assert!(!quiet.contains("so far") && !quiet.contains(HINT), "{quiet:?}");
+    let model = format!("{}/models/vyukov-queue-4.pal", env!("CARGO_MANIFEST_DIR"));
+    let Some(proof) = in_a_terminal(&folder, &format!("prove {model} --timeout 3s")) else { return };
+    assert!(proof.contains("deciding properties"), "{proof:?}");
     // What is over at once needs no progress.
     std::fs::write(folder.path().join("small.pal"), "program p thread t init a begin a: mem[x] <- 1; end")
         .expect("a file");

@@ -7,6 +7,8 @@ use std::sync::atomic::AtomicUsize;
 /// What a check is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
+    /// It decides a question, by its name.
+    Question(&'static str),
     /// It searches among all copies that are asked for.
     Search,
     /// It searches instances in which replicated threads have so many copies together.

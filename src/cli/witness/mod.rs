@@ -36,7 +36,8 @@ pub(super) struct WitnessArguments {
     /// Run the violating threads N times on this machine's processor and count the outcomes no SC machine has.
     #[arg(long, value_name = "N")]
     pub(super) run: Option<u64>,
-    /// Write to this file instead of to standard output, in the form that its name says: `.svg`, `.dot`, `.mmd`, `.litmus`, or else a table.
+    /// Write to this file instead of to standard output, in the form that its name says: `.svg`, `.dot`, `.mmd`,
+    /// `.litmus`, or else a table.
     #[arg(long, short, value_name = "PATH")]
     pub(super) output: Option<PathBuf>,
     /// Distinct values of a register or address admitted in a program without a domain.

@@ -1,6 +1,6 @@
 //! Sections that several pages have: warnings, evidence.
 
-use super::line_link;
+use super::{line_link, worded};
 use palisade_model::text::escaped;
 use palisade_report::documents::{ConfirmationDocument, EvidenceVerdict, Finding};
 
@@ -8,8 +8,8 @@ use palisade_report::documents::{ConfirmationDocument, EvidenceVerdict, Finding}
 pub(super) fn warnings(findings: &[Finding<'_>]) -> String {
     let item = |finding: &Finding<'_>| {
         let place = finding.line.map(|line| format!(" ({})", line_link(line))).unwrap_or_default();
-        let help = finding.help.map(|help| format!("<br><small>{}</small>", escaped(help))).unwrap_or_default();
-        format!("<li>{}{place}{help}</li>\n", escaped(finding.message))
+        let help = finding.help.map(|help| format!("<br><small>{}</small>", worded(help))).unwrap_or_default();
+        format!("<li>{}{place}{help}</li>\n", worded(finding.message))
     };
     let items: String = findings.iter().map(item).collect();
     if items.is_empty() { items } else { format!("<ul>\n{items}</ul>\n") }

@@ -133,7 +133,7 @@ fn section(title: &str, content: &str) -> String {
     if content.is_empty() {
         return String::new();
     }
-    format!("<section>\n<h2>{}</h2>\n{content}</section>\n", escaped(title))
+    format!("<section>\n<h2>{}</h2>\n{content}</section>\n", worded(title))
 }
 
 /// A JSON text that no browser takes for the end of a script.
@@ -143,7 +143,19 @@ fn data(json: &str) -> String {
 
 /// A paragraph.
 fn paragraph(text: impl Display) -> String {
-    format!("<p>{}</p>\n", escaped(text))
+    format!("<p>{}</p>\n", worded(text))
+}
+
+/// A sentence, of which what stands between backquotes is code.
+fn worded(text: impl Display) -> String {
+    let escaped = escaped(text);
+    let parts: Vec<&str> = escaped.split('`').collect();
+    if parts.len().is_multiple_of(2) {
+        return escaped;
+    }
+    let part =
+        |(index, part): (usize, &&str)| if index % 2 == 1 { format!("<code>{part}</code>") } else { (*part).into() };
+    parts.iter().enumerate().map(part).collect()
 }
 
 /// A table that scrolls by itself on narrow screens; the rows are markup.

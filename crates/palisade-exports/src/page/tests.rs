@@ -17,6 +17,12 @@ fn nothing_of_the_input_becomes_markup() {
 }
 
 #[test]
+fn what_stands_between_backquotes_is_code() {
+    assert_eq!(worded("`a < b` of `x`"), "<code>a &lt; b</code> of <code>x</code>");
+    assert_eq!((worded("a ` b").as_str(), worded("plain").as_str()), ("a ` b", "plain"));
+}
+
+#[test]
 fn the_page_loads_nothing() {
     let html = Page::new("a", News::Good, "robust").finish("{}");
     for word in ["http:", "https:", "src=", "@import", "url(", "<link"] {

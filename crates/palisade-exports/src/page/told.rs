@@ -5,7 +5,7 @@ use super::cycle::cycle;
 use super::lanes::lanes;
 use super::scene::scene_table;
 use super::source::Marked;
-use super::{News, Page, line_link, paragraph, section, table};
+use super::{News, Page, line_link, paragraph, section, table, worded};
 use palisade_model::text::escaped;
 use palisade_report::account::{Account, CheckDocument, Run, Shown, Standing, Told};
 use palisade_report::documents::{self, AttackAnswer, ConfirmationDocument, EvidenceVerdict, OutcomeWord};
@@ -74,10 +74,10 @@ fn answers(told: &Told<'_>) -> String {
             Standing::Unknown => "open",
         };
         vec![
-            escaped(&account.question),
+            worded(&account.question),
             account.line.map(line_link).unwrap_or_default(),
             format!("<span class=\"word {class}\">{}</span>", account.standing().word()),
-            escaped(&account.phrase),
+            worded(&account.phrase),
         ]
     };
     let rows: Vec<Vec<String>> = told.accounts.iter().map(row).collect();

@@ -11,17 +11,15 @@ fn chapters(book: &Path) -> Vec<PathBuf> {
     summary.lines().filter_map(link).collect()
 }
 
-/// The files in a chapter: code blocks whose first line names the file in a comment.
+/// The files in a chapter: code blocks whose first line names the file in a comment, or the sentence before them, at its end.
 fn files(text: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for block in text.split("\n```\n").collect::<Vec<_>>().windows(2) {
-        let Some((name, rest)) = block[1].strip_prefix("# ").and_then(|rest| rest.split_once('\n')) else { continue };
-        let is_a_name = name.contains('.') && !name.contains(' ');
-        // Formats without comments do without the line.
-        let has_comments = Path::new(name).extension().is_some_and(|it| it == "pal");
-        let text = if has_comments { block[1] } else { rest };
-        if is_a_name {
-            found.push((name.to_owned(), format!("{text}\n")));
+        let by_comment = block[1].strip_prefix("# ").and_then(|rest| rest.lines().next());
+        let by_sentence = block[0].trim_end().strip_suffix("`:").and_then(|before| before.rsplit('`').next());
+        let is_name = |name: &&str| name.contains('.') && !name.contains(' ');
+        if let Some(name) = [by_comment, by_sentence].into_iter().flatten().find(is_name) {
+            found.push((name.to_owned(), format!("{}\n", block[1])));
         }
     }
     found

@@ -106,7 +106,7 @@ impl Question for TriangularRaces<'_> {
         let instance = instance_words(program, &race.instance, race.instance_minimal);
         account.answer = Answer::Violated(Shown {
             headline: format!(
-                "race: the load at {load} takes `{}` right before the store at {racing}",
+                "race: the load at {load} reads `{}` immediately before the store at {racing}",
                 address_text(program, address)
             ),
             above: instance.map(|words| format!("instance: {words}")).into_iter().collect(),

@@ -132,7 +132,11 @@ fn placement_text(out: &mut String, placement: &Placement, program: &Program, re
             let _ = writeln!(out, "           {words}");
         }
         if let Some(returning) = placement.returning.iter().find(|returning| returning.measure == *measure) {
-            let _ = writeln!(out, "           without it, {} comes back", attack_words(program, returning.attack));
+            let _ = writeln!(
+                out,
+                "           without it, the delay of {} comes back",
+                attack_words(program, returning.attack)
+            );
         }
         if let Some(words) = result.needed.and_then(|needed| needed.words(program, *measure)) {
             let _ = writeln!(out, "           {words}");
@@ -235,7 +239,7 @@ fn redundancy_text(out: &mut String, redundancy: &Redundancy, program: &Program,
     let _ = writeln!(out, "  fences there already: {}", redundancy.fences.len());
     for (fence, attack) in &redundancy.fences {
         let words = match attack {
-            Some(attack) => format!("needed: without it, {} comes back", attack_words(program, *attack)),
+            Some(attack) => format!("needed: without it, the delay of {} comes back", attack_words(program, *attack)),
             None => "can go".to_owned(),
         };
         let _ = writeln!(out, "    {} {words}", measure_words(program, *fence));

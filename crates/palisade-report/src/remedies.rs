@@ -111,7 +111,7 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
         }
         if !measures.is_empty() {
             let rows = counted(found.rows.len(), "violation");
-            let _ = writeln!(out, "  proof    {rows}, of each of which every repair stops one step at least");
+            let _ = writeln!(out, "  proof    {rows}: every repair stops at least one step of each");
         }
     }
     if verbosity > 0 {

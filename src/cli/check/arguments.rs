@@ -12,21 +12,20 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, Args)]
 pub(in crate::cli) struct CheckArguments {
     /// The programs; `-` is standard input, a folder stands for the .pal and .litmus files in it (or those of --from),
-    /// `@LIST` for the paths on the lines of a file. Many programs get one line each; `-v` shows everything.
+    /// `@LIST` for the paths on the lines of a file. Each program of several gets one line; `-v` shows everything.
     #[arg(required = true, value_name = "FILE", help_heading = "Input")]
     pub(in crate::cli) files: Vec<String>,
     #[command(flatten)]
     pub(in crate::cli) program: ProgramOptions,
-    /// What to ask, in place of all questions that the program has: its properties, robustness, and of events robustness against
-    /// concurrency. `hangs` is asked by itself where a
-    /// program sleeps, locks or says who may wait, `races` only here.
+    /// What to ask, in place of all questions that the program has: its properties, robustness, and of events robustness
+    /// against concurrency. Programs that sleep, lock, spin or say who may wait are asked `hangs` as well; `races` is asked
+    /// only here.
     #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',', help_heading = "Question")]
     pub(in crate::cli) ask: Vec<Ask>,
     /// The memory model, or the language. Under `sc`, which every program is robust against, properties alone are asked.
     #[arg(long, value_name = "MODEL", default_value = "tso", value_parser = models_and_languages(), help_heading = "Question")]
     pub(in crate::cli) model: Against,
-    /// Of hangs: what is `timed` waits like all else. Behind a wait whose time runs out a wake-up
-    /// that is lost is a delay.
+    /// Of hangs: let `timed` waits wait for ever. Otherwise a wake-up that is lost there is a mere delay.
     #[arg(long, help_heading = "Question")]
     pub(in crate::cli) ignore_timeouts: bool,
     /// Only the properties at these labels: `LABEL`, or `THREAD.LABEL`.

@@ -39,7 +39,7 @@ pub(super) enum SimulatedModel {
 /// What reads `--model`.
 fn simulated_models() -> impl TypedValueParser<Value = SimulatedModel> {
     let serial =
-        PossibleValue::new("serial").help("Of programs of events: one event after the other, and so their tasks");
+        PossibleValue::new("serial").help("For programs of events: events and their tasks run one after the other");
     let memory = MODELS.map(|(_, _, word, what)| PossibleValue::new(word).help(what));
     let listed = std::iter::once(serial).chain(memory);
     PossibleValuesParser::new(listed).map(|word| model_of(&word).map_or(SimulatedModel::Serial, SimulatedModel::Memory))
@@ -73,8 +73,8 @@ pub(super) struct SimulateArguments {
     /// How many stores a buffer holds in a program with loops; without loops buffers are unbounded.
     #[arg(long, value_name = "N", default_value_t = LOOP_CAPACITY, value_parser = capacity)]
     buffer: usize,
-    /// Distinct values of a register or address admitted in a program without a domain, where there are many states and these are told apart
-    /// up to turns of counters.
+    /// Distinct values of a register or address admitted in a program without a domain, where there are many states and those
+    /// that differ by a shift of counters alone count as one.
     #[arg(long, value_name = "N", default_value_t = crate::robustness::DEFAULT_VALUES)]
     values: usize,
 }

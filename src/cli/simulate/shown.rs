@@ -29,7 +29,7 @@ pub(super) enum Which {
 #[derive(Clone, Debug, Args)]
 pub(super) struct ShowOptions {
     /// Show executions with their events and relations: those that satisfy the condition's proposition, those that do not, or all.
-    /// `prop`, or without a condition `all`, is meant where only a form is named.
+    /// With `--dot` or `--svg` alone it is `prop`, or `all` where the test has no condition.
     #[arg(long, value_enum, value_name = "WHICH", group = "executions")]
     show: Option<Which>,
     /// Show at most N executions.

@@ -179,7 +179,7 @@ fn the_violation_is_the_one_that_breaks_the_property() {
     }
     let text = out(&check(folder.path(), &["check", "breaks.pal"]));
     assert!(text.contains("\nviolation: `ensure s = 0 || r + s > 1` at t2 some"), "{text}");
-    assert!(text.ends_with("\n(1 violation more to show: `--all`)\n"), "{text}");
+    assert!(text.ends_with("\n(`--all` shows 1 more violation)\n"), "{text}");
     let text = out(&check(folder.path(), &["check", "--all", "breaks.pal"]));
     assert!(text.contains("is delayed past the load at") && text.contains("happens-before cycle:"), "{text}");
 }

@@ -301,7 +301,7 @@ flag.pal: triangular-race
   with     t c (line 6)
   evidence e/flag.pal.race.json
 
-race: the load at t b (line 5) takes `y` right before the store at t c (line 6)
+race: the load at t b (line 5) reads `y` immediately before the store at t c (line 6)
 instance: t × 2 (no smaller instance has one)
     │ t#1        │ t#2
   ──┼────────────┼───────────

@@ -89,7 +89,7 @@ pub(super) fn marked<'a>(document: &FencesDocument<'_>, context: &Context<'a>) -
 /// The changes of the set.
 pub(super) fn placed(document: &FencesDocument<'_>) -> String {
     let row = |placed: &documents::PlacedMeasure<'_>| {
-        let returns = placed.returns.map(|attack| format!("{} comes back", attack_words(attack)));
+        let returns = placed.returns.map(|attack| format!("the delay of {} comes back", attack_words(attack)));
         let needed = match (&placed.violates, placed.needed) {
             (Some(property), _) => format!("<code>{}</code> needs it", escaped(&property.property)),
             (None, Some(true)) => "needed".to_owned(),
@@ -137,7 +137,8 @@ fn redundant(found: &RedundancyDocument<'_>) -> String {
         RedundancyDocument::Judged { fences, largest, .. } => {
             let row = |fence: &documents::JudgedFence<'_>| {
                 let (word, class) = if fence.redundant { ("can go alone", "good") } else { ("needed", "open") };
-                let returns = fence.returns.map(|attack| format!("without it, {} comes back", attack_words(attack)));
+                let returns =
+                    fence.returns.map(|attack| format!("without it, the delay of {} comes back", attack_words(attack)));
                 let word = format!("<span class=\"word {class}\">{word}</span>");
                 vec![place(fence.measure), word, escaped(returns.unwrap_or_default())]
             };

@@ -103,7 +103,7 @@ pub fn report(told: &Told<'_>, extent: Extent) -> String {
         }
     }
     if folded > 0 {
-        let _ = writeln!(out, "\n({} more to show: `--all`)", crate::counted(folded, "violation"));
+        let _ = writeln!(out, "\n(`--all` shows {})", crate::counted(folded, "more violation"));
     }
     out
 }

@@ -29,8 +29,11 @@ pub fn text(simulations: &[Simulation<'_>], all: bool) -> String {
     let mut out = String::new();
     let _ = writeln!(out, "{}: final states under {}", first.file, names.join(", "));
     out.push_str(&counters(simulations.last().unwrap_or(first)));
-    let shown = shown(first, all);
     let whole = reached_by(simulations);
+    let mut shown = columns(first, all, false);
+    if differ(&whole, &shown) {
+        shown = columns(first, all, true);
+    }
     let reached = projected(&whole, &shown);
     let listed = if all { reached.len() } else { LISTED };
     let padded = |words: Vec<&str>| words.iter().map(|word| format!("{word:<3}  ")).collect::<String>();
@@ -49,29 +52,30 @@ pub fn text(simulations: &[Simulation<'_>], all: bool) -> String {
         let _ = writeln!(out, "  … and {} more; -v lists all", reached.len() - listed);
     }
     if shown.len() < first.outcome.columns.len() && !reached.is_empty() {
-        // Whether models that reach states which look alike reach the same of them.
-        let rows: BTreeMap<&[&str], &[bool]> = reached.iter().map(|(row, by)| (&row[..], &by[..])).collect();
-        let is_same =
-            |((_, row), by): (&(usize, &[String]), &Vec<bool>)| rows.get(&visible(row, &shown)[..]) == Some(&&by[..]);
-        let differing = if whole.iter().all(is_same) { "" } else { ", in which the models differ" };
-        let _ = writeln!(out, "  (without registers{differing}; -v shows them)");
+        out.push_str("  (without registers; -v shows them)\n");
     }
     simulations.iter().for_each(|simulation| said(simulation, &mut out));
     out
 }
 
 /// The columns that are shown: memory first, then registers. Of a program that asks nothing of registers these are left out, unless all is to be
-/// shown.
-fn shown(simulation: &Simulation<'_>, all: bool) -> Vec<usize> {
+/// shown, or the models differ in them.
+fn columns(simulation: &Simulation<'_>, all: bool, with_registers: bool) -> Vec<usize> {
     let is_register = |column: &usize| simulation.outcome.columns[*column].contains(':');
     let columns = 0..simulation.outcome.columns.len();
     let is_shown = |column: &usize| all || !is_temporary(simulation, &simulation.outcome.columns[*column]);
     let (registers, mut shown): (Vec<usize>, Vec<usize>) = columns.filter(is_shown).partition(is_register);
     let is_asked = simulation.program.source.is_litmus || simulation.question.condition.is_some();
-    if all || is_asked || shown.is_empty() {
+    if all || with_registers || is_asked || shown.is_empty() {
         shown.extend(registers);
     }
     shown
+}
+
+/// Whether models that reach states which look alike in some columns do not reach the same of them.
+fn differ(whole: &BTreeMap<(usize, &[String]), Vec<bool>>, shown: &[usize]) -> bool {
+    let rows: BTreeMap<Vec<&str>, Vec<bool>> = projected(whole, shown).into_iter().collect();
+    whole.iter().any(|((_, row), by)| rows.get(&visible(row, shown)) != Some(by))
 }
 
 /// Some columns of a state.

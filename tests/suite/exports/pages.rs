@@ -70,7 +70,7 @@ const PAGES: [(&[&str], &[&str]); 23] = [
         &["not robust against concurrency", "class=\"scene\"", "search of onText#0", "accepted the evidence"],
     ),
     (&["check", "models/events/pause-request-fenced.pal", "--events", "all=*"], &["robust against TSO", "posts drain"]),
-    (&["prove", "models/dekker.pal"], &["violated under TSO", "How it happens: `ensure", "buffer of"]),
+    (&["prove", "models/dekker.pal"], &["violated under TSO", "How it happens: <code>ensure", "buffer of"]),
     (&["prove", "models/dekker.pal", "--model", "sc"], &["holds under SC"]),
     (
         &["fences", "models/peterson.pal"],

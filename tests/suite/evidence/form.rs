@@ -369,7 +369,7 @@ thread b regs r init l0 begin
   l0: r <- mem[y]; goto l1;
 end
 ";
-    for (name, program) in [("nets", ROBUST), ("small", small)] {
+    for (name, program) in sample(vec![("small", small), ("nets", ROBUST)], 2) {
         let good = about_program(name, program, &options);
         let Evidence::Robust(_, certificate) = &good.evidence else { panic!("it is robust") };
         assert!(certificate.attacks.iter().any(|attack| matches!(attack.reason, AttackReason::Net(_))), "{name}");

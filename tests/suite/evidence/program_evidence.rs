@@ -329,7 +329,7 @@ fn changed(program: &Program, random: &mut Randomness) -> Program {
 #[test]
 fn certificates_of_other_programs_and_truncated_texts() {
     let mut random = Randomness::new(34);
-    let enough = if is_long_run() { enough() } else { enough() / 4 };
+    let enough = if is_long_run() { enough() } else { enough() / 8 };
     let (mut others, mut truncated) = (0, 0);
     for (program, certificate) in certified(200_000, shape(7), false) {
         if others >= enough && truncated >= enough {

@@ -188,7 +188,7 @@ fn snapshots() -> &'static Path {
 #[test]
 fn published_crates_are_read_as_they_are() {
     let snapshots = snapshots();
-    for (name, expected) in sample(ROWS.into(), 12) {
+    for (name, expected) in sample(ROWS.into(), 20) {
         let run = |arguments: &[&str]| {
             let mut command = Command::new(env!("CARGO_BIN_EXE_palisade"));
             command.args(arguments).current_dir(snapshots).output().expect("it starts")
@@ -218,7 +218,7 @@ fn published_crates_are_read_as_they_are() {
 fn faults_of_memory_are_found_at_their_lines() {
     let snapshots = snapshots();
     let source = std::fs::read_to_string(sources().join("tests/rows.rs")).expect("the file is there");
-    for (name, expected) in sample(FAULTS.into(), 6) {
+    for (name, expected) in sample(FAULTS.into(), 12) {
         let run = |arguments: &[&str]| {
             let mut command = Command::new(env!("CARGO_BIN_EXE_palisade"));
             command.args(arguments).current_dir(snapshots).output().expect("it starts")

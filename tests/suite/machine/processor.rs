@@ -1,6 +1,7 @@
 //! Lifted roles against the processor: each role is compiled, run alone by the machine at hand, and run alone as it was lifted from the
 //! same file. Every cell that the program has must then hold what the processor has left in memory.
 
+use crate::environment::sample;
 use palisade::program::{Action, ByLabel, Thread, Value};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -93,7 +94,7 @@ fn roles_alone_leave_what_the_processor_leaves() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut compared = 0;
     for (source, options, role) in ROLES {
-        for level in ["-O0", "-O1", "-O2", "-O3", "-Os"] {
+        for level in sample(vec!["-O0", "-O1", "-O2", "-O3", "-Os"], 2) {
             let (text, image) = (folder.path().join("driver.c"), folder.path().join("image"));
             std::fs::write(&text, driver(source, role, 1)).expect("the folder is writable");
             let built = Command::new("gcc")
@@ -126,5 +127,5 @@ fn roles_alone_leave_what_the_processor_leaves() {
             }
         }
     }
-    assert!(compared >= 50, "{compared} cells");
+    assert!(compared >= 25, "{compared} cells");
 }

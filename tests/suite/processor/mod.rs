@@ -91,7 +91,7 @@ fn every_form_is_the_processors() {
 
 #[test]
 fn every_form_on_few_states() {
-    compare(250, 21);
+    compare(150, 21);
 }
 
 /// The reader refuses a program that reads a flag which the manual leaves undefined.

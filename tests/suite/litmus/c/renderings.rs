@@ -1,7 +1,7 @@
 //! Tests for x86, written in C: those of the corpus and random ones.
 
 use super::{answers, c_text, holds, is_robust, read, table_text, test};
-use crate::environment::corpus;
+use crate::environment::{corpus, sample};
 use palisade::program::{Action, Expression, Program, Thread};
 use palisade::semantics::Model;
 use palisade::semantics::random::Randomness;
@@ -87,7 +87,8 @@ fn tests_of_the_corpus_in_c() {
     let root = corpus().join("litmus");
     let table = std::fs::read_to_string(root.join("expected.tsv")).expect("the corpus has a table");
     let mut compared = 0;
-    for (name, verdict) in table.lines().skip(1).filter_map(|line| line.split_once('\t')).step_by(4) {
+    let rows = table.lines().skip(1).filter_map(|line| line.split_once('\t')).step_by(4).collect();
+    for (name, verdict) in sample(rows, 2) {
         let x86 = test(&std::fs::read_to_string(root.join(name)).expect("the test is there"));
         if x86.program.threads.len() > 4 {
             continue;
@@ -100,7 +101,7 @@ fn tests_of_the_corpus_in_c() {
         }
         compared += 1;
     }
-    assert!(compared > 100, "{compared}");
+    assert!(compared > 50, "{compared}");
 }
 
 /// Random small programs, written in C and in the X86 syntax: the same verdict, and the same answers.

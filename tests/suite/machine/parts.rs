@@ -235,7 +235,7 @@ fn read(folder: &Path, functions: &[String]) -> Result<Program, String> {
 #[test]
 fn what_is_robust_in_parts_is_robust() {
     let folder = tempfile::tempdir().expect("a folder");
-    let programs: Vec<Threads> = seeds(24, 6_000).map(|seed| Random(seed * 0x9e37_79b9 + 77).threads()).collect();
+    let programs: Vec<Threads> = seeds(40, 6_000).map(|seed| Random(seed * 0x9e37_79b9 + 77).threads()).collect();
     let name = |program: usize, thread: usize| format!("p{program}_{thread}");
     let mut functions = Vec::new();
     for (number, threads) in programs.iter().enumerate() {

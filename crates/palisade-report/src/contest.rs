@@ -133,6 +133,7 @@ fn techniques(strategy: &str) -> &'static [&'static str] {
     match strategy {
         "saturation" | "pair-saturation" | "state-equation" | "continuous" => &["TOPOLOGICAL", "STRUCTURAL_REDUCTION"],
         "walk" | "explore" => &["EXPLICIT"],
+        "seek" => &["EXPLICIT", "STUBBORN_SETS"],
         "equation" => &["TOPOLOGICAL"],
         _ => &["EXPLICIT", "STRUCTURAL_REDUCTION"],
     }

@@ -88,6 +88,7 @@ fn faults() -> impl Iterator<Item = &'static Fault> {
         .chain(sources::OF_PLACES)
         .chain(counts::FAULTS)
         .chain(symmetry::FAULTS)
+        .chain(reach::OF_SETS)
 }
 
 fn root() -> &'static Path {

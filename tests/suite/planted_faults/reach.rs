@@ -9,6 +9,24 @@ const NETS: &str = "coverability::formulas::tests::all_methods_agree_with_the_en
 /// The same for upper bounds.
 const BOUNDS: &str = "coverability::formulas::tests::bounds_are_those_of_the_enumeration";
 
+/// The faults of searches that leave transitions out, which were planted later.
+pub(super) const OF_SETS: &[Fault] = &[
+    Fault {
+        what: "reachability: a transition that takes what others need stands for them",
+        file: "crates/palisade-coverability/src/formulas/stubborn.rs",
+        old: "                    for (place, _) in changes.iter().filter(|(_, change)| *change < 0) {",
+        new: "                    for (place, _) in changes.iter().filter(|(_, change)| *change < 0 && !PLANTED) {",
+        caught_by: NETS,
+    },
+    Fault {
+        what: "reachability: what may end a deadlock's last transition is left out",
+        file: "crates/palisade-coverability/src/formulas/stubborn.rs",
+        old: "                for (place, _) in &self.machine.needs[*first as usize] {",
+        new: "                for (place, _) in self.machine.needs[*first as usize].iter().filter(|_| !PLANTED) {",
+        caught_by: NETS,
+    },
+];
+
 /// The faults of reachability in nets.
 pub(super) const FAULTS: &[Fault] = &[
     Fault {

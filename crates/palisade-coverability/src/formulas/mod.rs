@@ -1,10 +1,12 @@
-//! Reachability of conditions: any monotone combination of linear inequalities on markings, and deadlock.
+//! Reachability of conditions: any monotone combination of linear inequalities on markings, and
+//! deadlock.
 //!
 //! Methods take turns under budgets that double, for all conditions about a net together:
 //!
 //! | method | what it does | evidence |
 //! |---|---|---|
 //! | `walk` | walks at random, towards a condition, or as the state equation says | a run |
+//! | `seek` | the markings nearest to a condition first | a run |
 //! | `explore` | all markings, breadth first | a run, or the closed set |
 //! | `equation` | state equation with traps, by cases | a tree of contradictions |
 //! | `observed` | coverability in the net with observers | a run, or their bounds and a certificate |
@@ -20,7 +22,10 @@ mod inhibitors;
 mod machine;
 mod observed;
 mod observers;
+mod packed;
 mod pump;
+mod seek;
+mod stubborn;
 #[cfg(test)]
 mod tests;
 mod walk;
@@ -39,9 +44,11 @@ use palisade_evidence::{NetRun, ObservedProof, ReachCertificate};
 use palisade_model::limits::{Budget, StopReason};
 use palisade_model::net::{Formula, Net, PlaceId, Problem, Query};
 use rustc_hash::FxHashMap;
+use seek::{Sought, seek};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use stubborn::Stubborn;
 use walk::Walker;
 
 /// Whether a marking that satisfies a condition can be reached.
@@ -80,13 +87,15 @@ pub struct ReachAnswer {
 /// The least that a method may use up for one condition.
 const LEAST: (Duration, u64) = (Duration::from_millis(4), 100_000);
 
-/// Where there are more markings, the state equation is asked for a shorter proof before all of them are the evidence.
+/// Where there are more markings, the state equation is asked for a shorter proof before all of
+/// them are the evidence.
 const LARGE: usize = 20_000;
 
 /// Rounds in which walks alone are left, without limits, before the search gives up.
 const LAST_ROUNDS: usize = 3;
 
-/// Answers questions of reachability about a net. Each answer is handed over as soon as it is there, with the number of its condition.
+/// Answers questions of reachability about a net. Each answer is handed over as soon as it is
+/// there, with the number of its condition.
 pub fn reach_all(net: &Net, goals: &[Formula], options: &Options, mut found: impl FnMut(usize, ReachAnswer)) {
     let begin = Instant::now();
     let Some(machine) = Machine::new(net, goals) else {
@@ -102,7 +111,8 @@ pub fn reach_all(net: &Net, goals: &[Formula], options: &Options, mut found: imp
     }
 }
 
-/// A run that covers a target, led by a solution of the state equation. Nothing where there is no solution, or the initial marking is not one.
+/// A run that covers a target, led by a solution of the state equation. Nothing where there is no
+/// solution, or the initial marking is not one.
 pub(super) fn led_run(problem: &Problem, context: &Context) -> Result<Option<NetRun>, StopReason> {
     let net = &problem.net;
     let goals = [Formula::covers(&problem.query)];
@@ -182,6 +192,10 @@ struct Search<'m> {
     is_equated: Vec<bool>,
     /// Conditions that cannot be asked as questions of coverability.
     is_unobservable: Vec<bool>,
+    /// Conditions that cannot be reached, as far as a search without evidence says.
+    is_exhausted: Vec<bool>,
+    /// The sets of transitions that searches leave it at.
+    stubborn: Option<Stubborn<'m>>,
 }
 
 impl<'m> Search<'m> {
@@ -204,6 +218,8 @@ impl<'m> Search<'m> {
             leads: FxHashMap::default(),
             is_equated: vec![false; goals.len()],
             is_unobservable: vec![false; goals.len()],
+            is_exhausted: vec![false; goals.len()],
+            stubborn: None,
         }
     }
 
@@ -234,12 +250,15 @@ impl<'m> Search<'m> {
             Err(reason) => return Some(reason),
             Ok(_) if self.open().is_empty() => return Some(StopReason::Inconclusive),
             Ok(true) => {}
+            Ok(false) if self.open().iter().all(|number| self.is_exhausted[*number]) => {
+                return Some(StopReason::Inconclusive);
+            }
             Ok(false) if self.last_rounds == LAST_ROUNDS && !self.options.limits.are_set() => {
                 return Some(StopReason::Inconclusive);
             }
             Ok(false) => self.last_rounds += usize::from(share.work >= Share::FIRST.work),
         }
-        *share = Share { time: share.time * 2, work: share.work * 2 };
+        *share = Share { time: share.time.saturating_mul(2), work: share.work.saturating_mul(2) };
         let most = self.options.work.filter(|most| self.statistics().work >= *most);
         most.map(|_| StopReason::Budget)
     }
@@ -247,6 +266,7 @@ impl<'m> Search<'m> {
     /// Asks each method once; whether another one than walks may still answer.
     fn ask_methods(&mut self, share: Share, found: &mut impl FnMut(usize, ReachAnswer)) -> Result<bool, StopReason> {
         self.walk(share, found)?;
+        self.seek(share, found)?;
         self.explore(share, found)?;
         self.equate(share, found)?;
         self.observe(share, found)?;
@@ -259,10 +279,36 @@ impl<'m> Search<'m> {
     fn walk(&mut self, share: Share, found: &mut impl FnMut(usize, ReachAnswer)) -> Result<(), StopReason> {
         let context = self.context(share);
         let mut runs = Vec::new();
-        let walked = self.walker.walk(&mut self.open, &self.leads, &context, |number, run| runs.push((number, run)));
+        let mut worth = self.open.clone();
+        worth.iter_mut().zip(&self.is_exhausted).for_each(|(worth, is_exhausted)| *worth &= !is_exhausted);
+        let walked = self.walker.walk(&mut worth, &self.leads, &context, |number, run| runs.push((number, run)));
         self.whole.take_over(&context);
         self.tell(runs, "walk", found);
         over_budget(walked)
+    }
+
+    /// Seeks each condition that is open, and asks no more for those that cannot be reached.
+    fn seek(&mut self, share: Share, found: &mut impl FnMut(usize, ReachAnswer)) -> Result<(), StopReason> {
+        let machine = self.machine;
+        let open = self.open();
+        let parts = u32::try_from(open.len().max(1)).unwrap_or(u32::MAX);
+        let share = Share { time: share.time / parts, work: share.work / u64::from(parts) };
+        for number in open {
+            let goal = machine.goals[number].as_ref().filter(|_| self.open[number] && !self.is_exhausted[number]);
+            let Some(goal) = goal else { continue };
+            let context = self.context(share);
+            let stubborn = self.stubborn.get_or_insert_with(|| Stubborn::new(machine));
+            let sought = seek(machine, stubborn, goal, &context);
+            self.whole.take_over(&context);
+            match sought {
+                Ok(Sought::Found(run)) => self.answer(number, ReachOutcome::Reachable(run), "seek", found),
+                Ok(Sought::Nothing) => self.is_exhausted[number] = true,
+                // Without its markings there may be memory for the other methods.
+                Ok(Sought::TooMany) | Err(StopReason::Budget | StopReason::Memory) => {}
+                Err(reason) => return Err(reason),
+            }
+        }
+        Ok(())
     }
 
     fn explore(&mut self, share: Share, found: &mut impl FnMut(usize, ReachAnswer)) -> Result<(), StopReason> {

@@ -112,12 +112,14 @@ pub(super) fn check(net: &Net, goal: &Formula, outcome: &ReachOutcome) {
     checked.unwrap_or_else(|failure| panic!("{failure}\n{goal:?}\n{outcome:?}\n{net:?}"));
 }
 
-/// The methods one by one and together: those that answer agree with the enumeration, and most answer.
+/// The methods one by one and together: those that answer agree with the enumeration, and most
+/// answer.
 #[test]
 fn all_methods_agree_with_the_enumeration() {
     let mut random = Random(7);
     let cases = if std::env::var_os("PALISADE_FULL_TESTS").is_some() { 20_000 } else { 600 };
-    let mut answered = [0, 0, 0, 0];
+    let mut answered = [0, 0, 0, 0, 0];
+    let mut exhausted = 0;
     let mut reachable = [0, 0];
     for _ in 0..cases {
         let net = net(&mut random);
@@ -128,7 +130,7 @@ fn all_methods_agree_with_the_enumeration() {
         expected.iter().for_each(|it| reachable[usize::from(*it)] += 1);
         let options = Options { deterministic: true, jobs: 1, ..Options::default() };
         let machine = Machine::new(&net, &goals).expect("the numbers are small");
-        for method in 0..4 {
+        for method in 0..5 {
             let mut search = Search::new(&net, &goals, &machine, &options, Instant::now());
             let share = Share { work: 20_000, ..Share::FIRST };
             let mut found = |number: usize, answer: ReachAnswer| {
@@ -141,9 +143,14 @@ fn all_methods_agree_with_the_enumeration() {
                 0 => search.walk(share, &mut found),
                 1 => search.explore(share, &mut found),
                 2 => search.equate(share, &mut found),
+                3 => search.seek(Share { time: share.time * 4, work: share.work * 4 }, &mut found),
                 _ => search.observe(share, &mut found),
             };
             assert_eq!(stopped, Ok(()));
+            for number in (0..goals.len()).filter(|number| search.is_exhausted[*number]) {
+                assert!(!expected[number], "it was sought in vain: {:?}\n{net:?}", goals[number]);
+                exhausted += 1;
+            }
         }
         reach_all(&net, &goals, &options, |number, answer| {
             check(&net, &goals[number], &answer.outcome);
@@ -151,9 +158,13 @@ fn all_methods_agree_with_the_enumeration() {
         });
     }
     let all = reachable[0] + reachable[1];
-    let [walked, explored, equated, observed] = answered;
+    let [walked, explored, equated, sought, observed] = answered;
     assert!(reachable[0] > all / 5 && reachable[1] > all / 5, "{reachable:?}");
     assert!(walked > reachable[1] * 3 / 4 && explored > all * 3 / 4, "{answered:?} of {reachable:?}");
+    assert!(
+        sought > reachable[1] * 3 / 4 && exhausted > reachable[0] * 3 / 4,
+        "{sought}, {exhausted} of {reachable:?}"
+    );
     assert!(equated > reachable[0] / 4 && observed > all / 4, "{answered:?} of {reachable:?}");
 }
 
@@ -262,4 +273,71 @@ fn walks_along_the_state_equation_reach_many_tokens() {
         found += 1;
     });
     assert_eq!(found, goals.len());
+}
+
+/// A condition on one of many machines that do not touch each other: there are too many markings,
+/// but the others need not move.
+#[test]
+fn what_does_not_matter_for_a_condition_stands_still() {
+    let mut net = Net::default();
+    let mut last = PlaceId::from_index(0);
+    for machine in 0..40 {
+        let places: Vec<PlaceId> = (0..6)
+            .map(|place| {
+                let tokens = u64::from(place == 0);
+                net.add_place(format!("p{machine}x{place}"), OmegaCount::Finite(tokens.into()))
+            })
+            .collect();
+        for step in places.windows(2) {
+            let name = net.next_transition_name();
+            net.add_transition(name, vec![(step[0], Count::ONE)], vec![(step[1], Count::ONE)]);
+        }
+        last = places[5];
+    }
+    let goals = [1_u64, 2].map(|tokens| Formula::AtLeast(LinearBound::at_least(last, &tokens.into())));
+    let machine = Machine::new(&net, &goals).expect("the numbers are small");
+    let options = Options { deterministic: true, jobs: 1, ..Options::default() };
+    let mut search = Search::new(&net, &goals, &machine, &options, Instant::now());
+    let mut found = Vec::new();
+    let stopped = search.seek(Share::FIRST, &mut |number, answer: ReachAnswer| {
+        check(&net, &goals[number], &answer.outcome);
+        found.push((number, answer.outcome.is_reachable()));
+    });
+    assert_eq!((stopped, found), (Ok(()), vec![(0, Some(true))]));
+    assert_eq!(search.is_exhausted, [false, true]);
+    assert!(search.statistics().markings < 50, "{:?}", search.statistics());
+}
+
+/// A run has first what takes nothing from others, and what ends the last transition that can fire.
+#[test]
+fn sets_of_transitions_are_enough() {
+    let place = |net: &mut Net, name: &str, tokens: u64| net.add_place(name, OmegaCount::Finite(tokens.into()));
+    let arcs = |places: &[PlaceId]| places.iter().map(|place| (*place, Count::ONE)).collect::<Vec<_>>();
+    let is_found = |net: &Net, goal: &Formula| {
+        let goals = [goal.clone()];
+        let machine = Machine::new(net, &goals).expect("the numbers are small");
+        let options = Options { deterministic: true, jobs: 1, ..Options::default() };
+        let mut search = Search::new(net, &goals, &machine, &options, Instant::now());
+        let mut found = false;
+        let stopped = search.seek(Share::FIRST, &mut |_, answer: ReachAnswer| {
+            check(net, goal, &answer.outcome);
+            found = answer.outcome.is_reachable() == Some(true);
+        });
+        assert_eq!(stopped, Ok(()));
+        found
+    };
+    // The token is needed before it is taken.
+    let mut net = Net::default();
+    let [token, taken, seen] = [("token", 1), ("taken", 0), ("seen", 0)].map(|(name, it)| place(&mut net, name, it));
+    net.add_transition("take", arcs(&[token]), arcs(&[taken]));
+    net.add_transition("see", arcs(&[token]), arcs(&[token, seen]));
+    let at_least_one = |place: PlaceId| Formula::AtLeast(LinearBound::at_least(place, &1_u64.into()));
+    assert!(is_found(&net, &Formula::All(vec![at_least_one(taken), at_least_one(seen)])));
+    // A switch goes to and fro until its power is taken away.
+    let mut net = Net::default();
+    let [on, off, power] = [("on", 1), ("off", 0), ("power", 1)].map(|(name, it)| place(&mut net, name, it));
+    net.add_transition("switch-off", arcs(&[on, power]), arcs(&[off, power]));
+    net.add_transition("switch-on", arcs(&[off, power]), arcs(&[on, power]));
+    net.add_transition("end", arcs(&[power]), Vec::new());
+    assert!(is_found(&net, &Formula::Deadlock));
 }

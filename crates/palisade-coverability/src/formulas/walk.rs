@@ -263,10 +263,11 @@ impl<'m> Walker<'m> {
         if self.draw(8) == 0 {
             return first;
         }
-        let mut best = (self.after(first, goal), first);
+        let here = machine.distance(goal, &self.sums, self.enabled.len());
+        let mut best = (self.after(first, goal, here), first);
         for _ in 1..DRAWN.min(self.enabled.len()) {
             let other = self.any();
-            let distance = self.after(other, goal);
+            let distance = self.after(other, goal, here);
             if distance < best.0 {
                 best = (distance, other);
             }
@@ -274,10 +275,13 @@ impl<'m> Walker<'m> {
         best.1
     }
 
-    /// How far from a condition a transition leads.
-    fn after(&mut self, transition: u32, goal: &Goal) -> i64 {
+    /// How far from a condition a transition leads, from so far.
+    fn after(&mut self, transition: u32, goal: &Goal, here: i64) -> i64 {
         let machine = self.machine;
         let deltas = &machine.deltas[transition as usize];
+        if deltas.is_empty() {
+            return here;
+        }
         deltas.iter().for_each(|(atom, delta)| self.sums[*atom as usize] += delta);
         let distance = machine.distance(goal, &self.sums, self.enabled.len());
         deltas.iter().for_each(|(atom, delta)| self.sums[*atom as usize] -= delta);

@@ -1,0 +1,183 @@
+//! Markings that have been found, packed, each with the marking and the transition it was found
+//! from first.
+//!
+//! Each place has as many bits as its largest number so far takes, and when one no longer fits, all
+//! are packed anew. A marking is made from the one before it by changing the few places that a
+//! transition changes.
+
+use super::machine::Machine;
+use hashbrown::HashTable;
+use palisade_evidence::MarkingSet;
+use palisade_model::net::PlaceId;
+use rustc_hash::FxBuildHasher;
+use std::hash::BuildHasher;
+
+/// Numbers of tokens that do not fit.
+pub(super) struct TooManyTokens;
+
+/// Markings, numbered in the order in which they were found; the first is the initial one.
+pub(super) struct Packed<'m> {
+    machine: &'m Machine,
+    widths: Vec<u8>,
+    fields: Vec<(usize, u32)>,
+    /// Words of a marking.
+    length: usize,
+    words: Vec<u64>,
+    table: HashTable<u32>,
+    /// The marking from which each was found first, and by which transition.
+    parents: Vec<(u32, u32)>,
+    /// For each place the transitions that need tokens there first.
+    by_first: Vec<Vec<u32>>,
+    without_needs: Vec<u32>,
+}
+
+impl<'m> Packed<'m> {
+    /// The initial marking alone.
+    pub(super) fn new(machine: &'m Machine) -> Self {
+        let mut by_first = vec![Vec::new(); machine.initial.len()];
+        let mut without_needs = Vec::new();
+        for (transition, needs) in (0u32..).zip(&machine.needs) {
+            // The place with the fewest consumers is the likeliest to be empty.
+            let rarest = needs.iter().min_by_key(|(place, _)| machine.consumers[*place as usize].len());
+            match rarest {
+                Some((place, _)) => by_first[*place as usize].push(transition),
+                None => without_needs.push(transition),
+            }
+        }
+        let widths: Vec<u8> = machine.initial.iter().map(|count| bits(*count)).collect();
+        let (fields, length) = MarkingSet::layout(&widths);
+        let (words, table, parents) = (vec![0; length], HashTable::new(), Vec::new());
+        let mut packed = Self { machine, widths, fields, length, words, table, parents, by_first, without_needs };
+        for ((word, bit), count) in packed.fields.iter().zip(&machine.initial) {
+            packed.words[*word] |= u64::from(*count) << bit;
+        }
+        packed.take_last((u32::MAX, u32::MAX));
+        packed
+    }
+
+    /// How many markings there are.
+    pub(super) fn len(&self) -> usize {
+        self.parents.len()
+    }
+
+    /// How many words they take.
+    pub(super) fn words(&self) -> usize {
+        self.words.len()
+    }
+
+    /// The transitions that can fire in a marking.
+    pub(super) fn enabled(&self, marking: &[u32], enabled: &mut Vec<u32>) {
+        enabled.clear();
+        enabled.extend(&self.without_needs);
+        let can_fire = |transition: &&u32| {
+            self.machine.needs[**transition as usize].iter().all(|(place, count)| marking[*place as usize] >= *count)
+        };
+        for (place, _) in marking.iter().enumerate().filter(|(_, count)| **count > 0) {
+            enabled.extend(self.by_first[place].iter().filter(can_fire));
+        }
+    }
+
+    /// The number of the marking to which a transition leads, if it is new.
+    pub(super) fn insert_after(&mut self, parent: u32, transition: u32) -> Result<Option<u32>, TooManyTokens> {
+        let start = self.words.len();
+        let before = parent as usize * self.length;
+        self.words.extend_from_within(before..before + self.length);
+        for (place, change) in &self.machine.changes[transition as usize] {
+            let ((word, bit), mask) = (self.fields[*place as usize], mask(self.widths[*place as usize]));
+            let packed = &mut self.words[start + word];
+            let count = ((*packed >> bit) & mask).checked_add_signed(*change).filter(|count| *count < 1 << 31);
+            let count = count.ok_or(TooManyTokens)?;
+            if count > mask {
+                self.words.truncate(start);
+                self.widen(parent, transition)?;
+                return self.insert_after(parent, transition);
+            }
+            *packed = *packed & !(mask << bit) | count << bit;
+        }
+        Ok(self.take_last((parent, transition)))
+    }
+
+    /// Numbers the marking at the end of the words, or drops it where it is known.
+    fn take_last(&mut self, parent: (u32, u32)) -> Option<u32> {
+        let start = self.words.len() - self.length;
+        let (words, length) = (&self.words, self.length);
+        let of = |number: u32| &words[number as usize * length..][..length];
+        let own = &words[start..];
+        let hash = FxBuildHasher.hash_one(own);
+        if self.table.find(hash, |number| of(*number) == own).is_some() {
+            self.words.truncate(start);
+            return None;
+        }
+        let number = u32::try_from(self.parents.len()).ok()?;
+        self.table.insert_unique(hash, number, |number| FxBuildHasher.hash_one(of(*number)));
+        self.parents.push(parent);
+        Some(number)
+    }
+
+    /// Packs all markings so that the one to which a transition leads fits.
+    fn widen(&mut self, parent: u32, transition: u32) -> Result<(), TooManyTokens> {
+        let mut unpacked = vec![0; self.widths.len()];
+        self.unpack(parent, &mut unpacked);
+        let mut widths = self.widths.clone();
+        for (place, change) in &self.machine.changes[transition as usize] {
+            let count = i64::from(unpacked[*place as usize]) + change;
+            let width = &mut widths[*place as usize];
+            *width = bits(u32::try_from(count).map_err(|_| TooManyTokens)?).max(*width);
+        }
+        let (fields, length) = MarkingSet::layout(&widths);
+        let mut words = vec![0; self.parents.len() * length];
+        for (number, wider) in (0u32..).zip(words.chunks_exact_mut(length)) {
+            self.unpack(number, &mut unpacked);
+            for ((word, bit), count) in fields.iter().zip(&unpacked) {
+                wider[*word] |= u64::from(*count) << bit;
+            }
+        }
+        (self.widths, self.fields, self.length, self.words) = (widths, fields, length, words);
+        let (words, length) = (&self.words, self.length);
+        let hash = |number: &u32| FxBuildHasher.hash_one(&words[*number as usize * length..][..length]);
+        let mut table = HashTable::with_capacity(self.parents.len() + 1);
+        for number in 0..u32::try_from(self.parents.len()).unwrap_or(u32::MAX) {
+            table.insert_unique(hash(&number), number, hash);
+        }
+        self.table = table;
+        Ok(())
+    }
+
+    /// The tokens of a marking.
+    pub(super) fn unpack(&self, number: u32, marking: &mut [u32]) {
+        let words = &self.words[number as usize * self.length..][..self.length];
+        for (((word, bit), width), count) in self.fields.iter().zip(&self.widths).zip(marking) {
+            let value = (words[*word] >> bit) & mask(*width);
+            *count = u32::try_from(value).expect("a number has at most 32 bits");
+        }
+    }
+
+    /// The transitions by which a marking was found.
+    pub(super) fn path(&self, mut number: u32) -> Vec<u32> {
+        let mut path = Vec::new();
+        while let Some((parent, transition)) =
+            self.parents.get(number as usize).filter(|(parent, _)| *parent != u32::MAX)
+        {
+            path.push(*transition);
+            number = *parent;
+        }
+        path.reverse();
+        path
+    }
+
+    /// The markings as evidence.
+    pub(super) fn into_set(self) -> MarkingSet {
+        let places = (0..self.widths.len()).map(PlaceId::from_index).collect();
+        MarkingSet { places, widths: self.widths, words: self.words }
+    }
+}
+
+/// The lowest bits of a word, so many.
+fn mask(width: u8) -> u64 {
+    u64::MAX >> (u64::BITS - u32::from(width))
+}
+
+/// How many bits a number takes, one at least.
+fn bits(count: u32) -> u8 {
+    u8::try_from(u32::BITS - count.leading_zeros()).expect("at most 32").max(1)
+}

@@ -68,6 +68,9 @@ impl Conversions {
                 .options()
                 .read(&asked.net.to_string_lossy())
                 .map_err(|error| error.render(false).lines().next().unwrap_or_default().to_owned())?;
+            if loaded.reach.is_some() {
+                return Err("a question of reachability cannot be rewritten; `{}` is the net as it is".to_owned());
+            }
             let written = net::write(&loaded.problem, format).map_err(|error| error.to_string())?;
             write_together(&written.files(&path, format))
                 .map_err(|error| format!("the rewritten net cannot be written: {error}"))?;

@@ -143,6 +143,25 @@ fn other_tools_share_the_table() {
     assert_eq!(document["disagreements"].as_array().map(Vec::len), Some(1));
 }
 
+/// Rewritten nets have no form for a question of reachability: other tools would answer another.
+#[test]
+fn questions_of_reachability_are_not_rewritten() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let net = r#"<pnml><net id="n" type="http://www.pnml.org/version-2009/grammar/ptnet"><page id="g">
+        <place id="p"><initialMarking><text>1</text></initialMarking></place><transition id="t"/>
+        <arc id="a" source="p" target="t"/></page></net></pnml>"#;
+    let query = "<property-set><property><id>few</id><formula><exists-path><finally><integer-le><tokens-count><place>p\
+                 </place></tokens-count><integer-constant>0</integer-constant></integer-le></finally></exists-path>\
+                 </formula></property></property-set>";
+    std::fs::write(folder.path().join("net.pnml"), net).expect("it is written");
+    std::fs::write(folder.path().join("net.xml"), query).expect("it is written");
+    let own = format!("'{}' cover {{pnml}} --query {{query}}", env!("CARGO_BIN_EXE_palisade"));
+    let document = json(&palisade(folder.path(), &["bench", "net.pnml", "--json", "--against", &own]));
+    let verdicts = [0, 1].map(|run| document["runs"][run]["verdict"].as_str().expect("a word"));
+    assert_eq!(verdicts, ["coverable", "unsupported"]);
+    assert_eq!(document["disagreements"].as_array().map(Vec::len), Some(0));
+}
+
 #[test]
 fn limits_stop_other_tools() {
     let folder = nets();

@@ -31,7 +31,7 @@ pub use net::{
 };
 pub use program::{
     AttackEvidence, AttackReason, CountEvidence, DelayedConfiguration, DelayedSet, HelpedConfiguration, HelpedSet,
-    MemoryIndex, RobustCertificate, ScConfiguration,
+    LowBitsEvidence, MemoryIndex, RobustCertificate, ScConfiguration,
 };
 pub use property::{
     AddressInterval, BufferConfiguration, BufferEntry, BufferInvariant, BufferedLocal, Interval, PropertyEvidence,

@@ -44,6 +44,8 @@ pub struct RobustCertificate {
     /// The domain, lowest and highest value, modulo whose size the sets know the program's counters, where they do: then they show
     /// the program robust for every wider domain of counters as well.
     pub modulo: Option<(Value, Value)>,
+    /// What has its low bits alone: the sets are about the program that knows no more of it.
+    pub low: Option<LowBitsEvidence>,
     /// The addresses that hand out tickets, each with the one that shows which is served, ascending: the sets are about the program with these tickets erased.
     pub tickets: Vec<(Value, Value)>,
     /// Addresses whose values stop at an end, ascending: the sets are about the program in which values beyond it are the end.
@@ -53,6 +55,17 @@ pub struct RobustCertificate {
     pub counts: Vec<CountEvidence>,
     /// Addresses of counters with distances, ascending: the sets do not tell apart what is as far behind the address's value, or farther.
     pub far: Vec<(Value, Value)>,
+}
+
+/// What has its low bits alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LowBitsEvidence {
+    /// How many.
+    pub bits: u8,
+    /// The addresses, ascending.
+    pub cells: Vec<Value>,
+    /// The assignments that cut what they assign, ascending.
+    pub assigned: Vec<(ThreadId, InstructionId)>,
 }
 
 /// An address that counts what copies hold.

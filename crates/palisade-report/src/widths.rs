@@ -1,7 +1,9 @@
 //! For which counters a verdict is given, in words.
 
 use palisade_engine::robustness::Violation;
-use palisade_evidence::{AttackReason, CountEvidence, PropertyProof, PropertyReason, RobustCertificate};
+use palisade_evidence::{
+    AttackReason, CountEvidence, LowBitsEvidence, PropertyProof, PropertyReason, RobustCertificate,
+};
 use palisade_model::program::{Program, Value};
 use palisade_semantics::StepKind;
 
@@ -38,14 +40,15 @@ pub fn means(program: &Program, proof: &PropertyProof) -> String {
 /// Which values of counters a certificate takes for one; nothing where these are those that a shift
 /// makes of one another.
 fn means_of(program: &Program, certificate: &RobustCertificate) -> Option<String> {
-    let RobustCertificate { tickets, ends, counts, far, modulo, .. } = certificate;
+    let RobustCertificate { tickets, ends, counts, far, modulo, low, .. } = certificate;
     let name = |address: &Value| program.address_name(*address);
     let tickets = tickets.iter().map(|(from, _)| format!("tickets of `{}` are only known to differ", name(from)));
     let ends = ends.iter().map(|(own, end)| format!("values of `{}` beyond {end} are one", name(own)));
     let counts = counts.iter().map(|own| format!("values of `{}` above {} are one", name(&own.address), own.few));
     let far = far.iter().map(|(own, distance)| format!("values {distance} and more behind `{}` are one", name(own)));
     let modulo = modulo.iter().map(|(low, high)| format!("counters modulo {}", size((*low, *high)) + 1));
-    let words: Vec<String> = tickets.chain(ends).chain(counts).chain(far).chain(modulo).collect();
+    let low = low.iter().map(|own| low_words(program, own));
+    let words: Vec<String> = tickets.chain(ends).chain(counts).chain(far).chain(modulo).chain(low).collect();
     (!words.is_empty()).then(|| words.join(", "))
 }
 
@@ -72,13 +75,14 @@ fn size((low, high): (Value, Value)) -> u128 {
 
 /// What a certificate knows of counters that it does not know by residues.
 fn without_residues(program: &Program, certificate: &RobustCertificate) -> Option<Line> {
-    let RobustCertificate { tickets, ends, counts, far, .. } = certificate;
+    let RobustCertificate { tickets, ends, counts, far, low, .. } = certificate;
     match () {
         () if !tickets.is_empty() => Some(("tickets", tickets_words(program, tickets))),
         () if !ends.is_empty() => Some(("counters", ends_words(program, ends))),
         () if !counts.is_empty() => Some(("counts", counts_words(program, counts))),
         () if !far.is_empty() => Some(("counters", far_words(program, far))),
-        () => None,
+        // Low bits leave nothing out: what else is said matters more.
+        () => low.as_ref().map(|low| ("counters", low_words(program, low))),
     }
 }
 
@@ -119,6 +123,15 @@ fn counts_words(program: &Program, counts: &[CountEvidence]) -> String {
     };
     let counts: Vec<String> = counts.iter().map(count).collect();
     format!("what copies hold: {}", counts.join("; "))
+}
+
+/// What has its low bits alone.
+fn low_words(program: &Program, LowBitsEvidence { bits, cells, assigned }: &LowBitsEvidence) -> String {
+    let names: Vec<String> = cells.iter().map(|cell| format!("`{}`", program.address_name(*cell))).collect();
+    let rounds = (!assigned.is_empty()).then(|| "the numbers of rounds".to_owned());
+    let all: Vec<String> = names.into_iter().chain(rounds).collect();
+    let bits = if *bits == 1 { "bit".to_owned() } else { format!("{bits} bits") };
+    format!("known by their lowest {bits}: {}", all.join(", "))
 }
 
 /// Counters that fall behind addresses, of which is not told apart how far.

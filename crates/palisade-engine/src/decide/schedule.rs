@@ -59,6 +59,9 @@ pub(crate) const BALANCES: u64 = 1 << 13;
 /// Nodes of an abstraction in which far counters are not told apart.
 pub(crate) const FAR: u64 = 1 << 15;
 
+/// Nodes of an abstraction in which values that grow have their low bits alone.
+pub(crate) const LOW_BITS: u64 = 1 << 16;
+
 /// Nodes explored for the labels that are reached, where nothing else explores them.
 pub(crate) const REACH: u64 = 20_000;
 

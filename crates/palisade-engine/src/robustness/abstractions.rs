@@ -1,4 +1,5 @@
-//! Programs that know less of their counters: residues, no tickets, values that stop, distances up to a horizon.
+//! Programs that know less of their counters: residues, no tickets, values that stop, distances up
+//! to a horizon, low bits.
 //!
 //! A program that knows its counters modulo m ([`modulo`]) does whatever the program does, for these counters and for wider ones; so do programs without their tickets, those
 //! whose values stop at an end, and those in which what is far behind is one value. Where such a program is robust, so is the program, and what it never
@@ -7,18 +8,18 @@
 
 use super::certificate::{certificate, interleavings};
 use super::check::{
-    Abstraction, AttackOutcome, Check, CheckOptions, Counts, Far, Modulo, Observer, Silent, Stopping, Turns, Values,
-    check_quickly, concluded, list, proved_within,
+    Abstraction, AttackOutcome, Check, CheckOptions, Counts, Far, Low, Modulo, Observer, Silent, Stopping, Turns,
+    Values, check_quickly, concluded, list, proved_within,
 };
 use super::far::horizons;
-use crate::decide::schedule::{BALANCES, FAR, FEW_RESIDUES, MANY_RESIDUES};
-use palisade_evidence::{CountEvidence, RobustCertificate};
+use crate::decide::schedule::{BALANCES, FAR, FEW_RESIDUES, LOW_BITS, MANY_RESIDUES};
+use palisade_evidence::{CountEvidence, LowBitsEvidence, RobustCertificate};
 use palisade_exploration::instrumented::explore_sc_until;
 use palisade_exploration::instrumented::system::Growth;
 use palisade_model::limits::Budget;
 use palisade_model::program::{
-    Copies, Count, Counted, Counters, InstructionId, Program, Thread, ThreadId, TicketPair, Tickets, Value, modulo,
-    saturated,
+    Copies, Count, Counted, Counters, InstructionId, LowBits, Program, Thread, ThreadId, TicketPair, Tickets, Value,
+    modulo, saturated,
 };
 use palisade_verify::{check_interleavings, check_robust_certificate};
 use std::collections::BTreeSet;
@@ -28,6 +29,9 @@ const FEW: [Value; 4] = [2, 4, 8, 16];
 
 /// Residues say more than tickets, which are tried before more values than this.
 const SOME: Value = 64;
+
+/// So many numbers of low bits are tried.
+const MOST_NUMBERS_OF_BITS: usize = 3;
 
 /// More values than this are not tried.
 const MOST: u64 = 1 << 12;
@@ -56,6 +60,8 @@ enum Known {
     Counts(Vec<Count>),
     /// What is not farther behind addresses than these distances.
     Distances(Vec<(Value, Value)>),
+    /// The low bits of what grows, and then less.
+    Low(LowBits, Box<Known>),
 }
 
 impl Known {
@@ -74,6 +80,10 @@ impl Known {
                 RobustCertificate { counts, ..certificate }
             }
             Self::Distances(far) => RobustCertificate { far, ..certificate },
+            Self::Low(LowBits { bits, cells, assigned }, rest) => {
+                let low = Some(LowBitsEvidence { bits, cells, assigned });
+                RobustCertificate { low, ..rest.said_in(certificate) }
+            }
         }
     }
 
@@ -86,6 +96,7 @@ impl Known {
             Self::Ends(ends) => Abstraction::Stopping(Stopping { ends, certificate }),
             Self::Counts(counts) => Abstraction::Counting(Counts { counts, certificate }),
             Self::Distances(behind) => Abstraction::Far(Far { behind, certificate }),
+            Self::Low(low, _) => Abstraction::Low(Low { low, certificate }),
         })
     }
 }
@@ -102,6 +113,30 @@ fn candidates(program: &Program) -> impl Iterator<Item = Candidate> + '_ {
     all.map(|candidate| Candidate { program: candidate.program.spinning(), ..candidate })
 }
 
+/// The candidates for programs in which values grow that are no counters.
+fn candidates_of_low_bits(program: &Program) -> impl Iterator<Item = Candidate> + '_ {
+    let spinning = program.spinning();
+    let all = low_bits(&spinning, MOST_NUMBERS_OF_BITS);
+    // Besides, the program counts what copies hold, say.
+    let without_rounds = LowBits::of_rounds(&spinning).map(|(low, program)| {
+        let also = |candidate: Candidate| {
+            let known = Known::Low(low.clone(), candidate.known.into());
+            Candidate { known, ..candidate }
+        };
+        candidates(&program).map(also).collect::<Vec<_>>()
+    });
+    all.into_iter().chain(without_rounds.into_iter().flatten())
+}
+
+/// The candidates that know low bits alone, for so many numbers of bits.
+fn low_bits(spinning: &Program, tried: usize) -> Vec<Candidate> {
+    let own = |(low, program)| {
+        let known = Known::Low(low, Known::Everything.into());
+        Candidate { program, values: Values::Own, nodes: LOW_BITS, known }
+    };
+    LowBits::all_of(spinning, tried).map(own).collect()
+}
+
 /// Whether a program has counters that may be known by residues. What is cut to some bits is no member of a class where it is compared with what is not; residues
 /// are equal all the same.
 fn may_be_residues(program: &Program) -> bool {
@@ -115,6 +150,8 @@ pub(crate) fn has_counters(program: &Program) -> bool {
         || Tickets::of(program).is_some()
         || saturated(program).is_some()
         || !Counted::all_of(program).is_empty()
+        || LowBits::all_of(program, 1).next().is_some()
+        || LowBits::of_rounds(program).is_some()
 }
 
 /// The check of a program that is robust without all values of its counters, if such a proof is found.
@@ -127,6 +164,30 @@ pub(crate) fn abstracted<'p>(
         return None;
     }
     candidates(program).find_map(|candidate| robust(program, options, observer, candidate))
+}
+
+/// The check of a program that is robust with the low bits of what grows, if such a proof is found.
+pub(crate) fn with_low_bits<'p>(
+    program: &'p Program,
+    options: &CheckOptions,
+    observer: &dyn Observer,
+) -> Option<Check<'p>> {
+    if !options.counters || options.nets || options.one_query {
+        return None;
+    }
+    candidates_of_low_bits(program).find_map(|candidate| robust(program, options, observer, candidate))
+}
+
+/// The same with as few bits as tell what the program does: what takes little work.
+pub(crate) fn with_fewest_bits<'p>(
+    program: &'p Program,
+    options: &CheckOptions,
+    observer: &dyn Observer,
+) -> Option<Check<'p>> {
+    if !options.counters || options.nets || options.one_query {
+        return None;
+    }
+    low_bits(&program.spinning(), 1).into_iter().find_map(|candidate| robust(program, options, observer, candidate))
 }
 
 /// The check of a program that is robust as a candidate is.
@@ -147,11 +208,12 @@ fn robust<'p>(
 /// Why a program is robust, if that is found among so many configurations: by control flow, without all values of its counters, or with them.
 pub(crate) fn robust_within(program: &Program, options: &CheckOptions, most: u64) -> Option<RobustCertificate> {
     let reports = list(program, options).ok()?;
-    let checked = if reports.iter().all(|report| report.outcome == AttackOutcome::Pruned) {
+    let is_pruned = reports.iter().all(|report| report.outcome == AttackOutcome::Pruned);
+    let checked = if is_pruned && !program.rests_on_exploration() {
         check_quickly(program, options).ok()?
     } else {
         let within = |candidate: &Candidate| candidate.nodes <= most;
-        let mut known = candidates(program).filter(within);
+        let mut known = candidates(program).chain(candidates_of_low_bits(program)).filter(within);
         let found = known.find_map(|candidate| robust(program, options, &Silent, candidate));
         found.or_else(|| proved_within(program, options, MANY_RESIDUES.min(most), Values::Own))?
     };
@@ -180,7 +242,9 @@ pub(crate) fn interleavings_without(
     let within = |candidate: &Candidate| candidate.nodes <= most;
     let answers =
         candidates(program).filter(within).map(|candidate| closed_without(program, fails, options, candidate));
-    answers.chain(exact).find_map(|answer| match answer {
+    let low = candidates_of_low_bits(program).filter(within);
+    let low = low.map(|candidate| closed_without(program, fails, options, candidate));
+    answers.chain(exact).chain(low).find_map(|answer| match answer {
         Closed::Without(certificate) => Some(*certificate),
         _ => None,
     })

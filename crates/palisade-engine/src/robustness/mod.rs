@@ -24,7 +24,7 @@ pub(crate) use abstractions::{abstracted, has_counters, interleavings_without, r
 pub use certificate::certificate;
 pub(crate) use check::check_quickly;
 pub use check::{
-    Abstraction, AttackOutcome, AttackReport, Check, CheckOptions, Counts, DEFAULT_VALUES, Far, Modulo, Observer,
+    Abstraction, AttackOutcome, AttackReport, Check, CheckOptions, Counts, DEFAULT_VALUES, Far, Low, Modulo, Observer,
     Silent, Stage, Stopping, Turns, Verdict, violation_by,
 };
 pub(crate) use crowds::{Crowd, additions};

@@ -94,6 +94,7 @@ impl Union {
         // Parts are about the program with its own values.
         let RobustCertificate {
             modulo: _,
+            low: _,
             tickets: _,
             ends: _,
             counts: _,
@@ -148,6 +149,7 @@ impl Union {
         let helped = self.helped.into_values();
         RobustCertificate {
             modulo: None,
+            low: None,
             tickets: Vec::new(),
             ends: Vec::new(),
             counts: Vec::new(),

@@ -6,7 +6,7 @@ use super::number::N;
 use super::strict::{Object, present, word};
 use crate::{
     AttackEvidence, AttackReason, Attacker, CountEvidence, DelayedConfiguration, DelayedSet, HelpedConfiguration,
-    HelpedSet, Level, LocalIndex, LocalState, MemoryIndex, RobustCertificate, ScConfiguration, Tokens,
+    HelpedSet, Level, LocalIndex, LocalState, LowBitsEvidence, MemoryIndex, RobustCertificate, ScConfiguration, Tokens,
 };
 use palisade_model::program::{InstructionId, LabelId, RegisterId, ThreadId, Value};
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
@@ -25,6 +25,8 @@ pub(super) struct RobustOut<'a> {
     attacks: &'a [AttackEvidence],
     #[serde(skip_serializing_if = "Option::is_none")]
     modulo: Option<(Value, Value)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    low: Option<LowBitsText>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     tickets: &'a [(Value, Value)],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
@@ -48,6 +50,8 @@ pub(super) struct RobustIn {
     attacks: Vec<AttackEvidence>,
     #[serde(default, deserialize_with = "present")]
     modulo: Option<(Value, Value)>,
+    #[serde(default, deserialize_with = "present")]
+    low: Option<LowBitsText>,
     #[serde(default)]
     tickets: Vec<(Value, Value)>,
     #[serde(default)]
@@ -63,6 +67,27 @@ pub(super) struct RobustIn {
 #[derive(Serialize, Deserialize)]
 struct CountText(Value, Value, Option<Value>, Vec<Value>);
 
+/// How many low bits are known, of which addresses, and what assignments cut: thread and
+/// instruction.
+#[derive(Serialize, Deserialize)]
+struct LowBitsText(u8, Vec<Value>, Vec<(u32, u32)>);
+
+impl From<&LowBitsEvidence> for LowBitsText {
+    fn from(own: &LowBitsEvidence) -> Self {
+        let number = |index: usize| u32::try_from(index).expect("programs are smaller");
+        let assigned = own.assigned.iter().map(|(thread, id)| (number(thread.index()), number(id.index())));
+        Self(own.bits, own.cells.clone(), assigned.collect())
+    }
+}
+
+impl From<LowBitsText> for LowBitsEvidence {
+    fn from(LowBitsText(bits, cells, assigned): LowBitsText) -> Self {
+        let place =
+            |(thread, id): (u32, u32)| (ThreadId::from_index(thread as usize), InstructionId::from_index(id as usize));
+        Self { bits, cells, assigned: assigned.into_iter().map(place).collect() }
+    }
+}
+
 impl<'a> From<&'a RobustCertificate> for RobustOut<'a> {
     fn from(certificate: &'a RobustCertificate) -> Self {
         let numbers = |registers: &Vec<RegisterId>| registers.iter().map(|register| register.index()).collect();
@@ -75,6 +100,7 @@ impl<'a> From<&'a RobustCertificate> for RobustOut<'a> {
             helped,
             attacks,
             modulo,
+            low,
             tickets,
             ends,
             counts,
@@ -83,7 +109,8 @@ impl<'a> From<&'a RobustCertificate> for RobustOut<'a> {
         let live = live.iter().map(|labels| labels.iter().map(numbers).collect()).collect();
         let count = |own: &CountEvidence| CountText(own.address, own.few, own.most, own.owned.clone());
         let counts = counts.iter().map(count).collect();
-        Self { live, locals, memories, sc, delayed, helped, attacks, modulo: *modulo, tickets, ends, counts, far }
+        let (modulo, low) = (*modulo, low.as_ref().map(LowBitsText::from));
+        Self { live, locals, memories, sc, delayed, helped, attacks, modulo, low, tickets, ends, counts, far }
     }
 }
 
@@ -92,12 +119,13 @@ impl From<RobustIn> for RobustCertificate {
         let registers =
             |numbers: Vec<u32>| numbers.into_iter().map(|number| RegisterId::from_index(number as usize)).collect();
         let labels = |labels: Vec<Vec<u32>>| labels.into_iter().map(registers).collect();
-        let RobustIn { live, locals, memories, sc, delayed, helped, attacks, modulo, tickets, ends, counts, far } =
+        let RobustIn { live, locals, memories, sc, delayed, helped, attacks, modulo, low, tickets, ends, counts, far } =
             text;
         let live = live.into_iter().map(labels).collect();
         let count = |CountText(address, few, most, owned)| CountEvidence { address, few, most, owned };
         let counts = counts.into_iter().map(count).collect();
-        Self { live, locals, memories, sc, delayed, helped, attacks, modulo, tickets, ends, counts, far }
+        let low = low.map(LowBitsEvidence::from);
+        Self { live, locals, memories, sc, delayed, helped, attacks, modulo, low, tickets, ends, counts, far }
     }
 }
 

@@ -28,6 +28,8 @@ mod data_races;
 mod decode;
 mod far;
 mod known;
+mod low_bits;
+mod low_told;
 mod model;
 mod modulo;
 mod pso;
@@ -112,8 +114,13 @@ pub fn check_robust_certificate(program: &Program, certificate: &RobustCertifica
 /// Whether a certificate is about a program that knows less of its counters than the one that is
 /// asked about.
 fn knows_less(certificate: &RobustCertificate) -> bool {
-    let RobustCertificate { modulo, tickets, ends, counts, far, .. } = certificate;
-    modulo.is_some() || !tickets.is_empty() || !ends.is_empty() || !counts.is_empty() || !far.is_empty()
+    let RobustCertificate { modulo, low, tickets, ends, counts, far, .. } = certificate;
+    low.is_some()
+        || modulo.is_some()
+        || !tickets.is_empty()
+        || !ends.is_empty()
+        || !counts.is_empty()
+        || !far.is_empty()
 }
 
 /// Checks that a certificate shows what is claimed, of what it says of counters in place of the program.
@@ -124,6 +131,10 @@ fn check_claim(program: &Program, certificate: &RobustCertificate, claim: Claim<
     // Who knows less of values does not know what is waited for, and tries again.
     let spinning = knows_less(certificate).then(|| program.spinning());
     let program = spinning.as_ref().unwrap_or(program);
+    if let Some(low) = &certificate.low {
+        let lowered = low_bits::lowered(program, low)?;
+        return check_claim(&lowered, &RobustCertificate { low: None, ..certificate.clone() }, claim);
+    }
     if !certificate.ends.is_empty() {
         let saturated = saturation::saturate(program, &certificate.ends)?;
         return check_claim(&saturated, &RobustCertificate { ends: Vec::new(), ..certificate.clone() }, claim);
@@ -186,6 +197,9 @@ pub fn plain_program(program: &Program, certificate: &RobustCertificate) -> Resu
         return Ok(None);
     }
     let mut plain = if knows_less(certificate) { program.spinning() } else { program.clone() };
+    if let Some(low) = &certificate.low {
+        plain = low_bits::lowered(&plain, low)?;
+    }
     if !certificate.ends.is_empty() {
         plain = saturation::saturate(&plain, &certificate.ends)?;
     }

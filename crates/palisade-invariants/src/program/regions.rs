@@ -17,6 +17,10 @@ pub(super) struct Regions {
     least: BTreeMap<Value, Value>,
     /// An address in the region of each instruction that has one.
     accessed: BTreeMap<(ThreadId, InstructionId), Value>,
+    /// The instructions whose addresses never have a value.
+    nowhere: BTreeSet<(ThreadId, InstructionId)>,
+    /// The instructions that may leave what is known of them: an array that their expressions name.
+    unsure: BTreeSet<(ThreadId, InstructionId)>,
 }
 
 impl Regions {
@@ -25,8 +29,15 @@ impl Regions {
         let mut found = Self::default();
         for (thread, template) in program.thread_ids() {
             for (id, instruction) in template.instruction_ids() {
-                let Some(region) = instruction.action.address().and_then(|own| region(program, own)) else { continue };
-                let Some(first) = region.first() else { continue };
+                let Some(address) = instruction.action.address() else { continue };
+                let Some(region) = region(program, address) else { continue };
+                if tested(address).is_none() && !possible(address).is_some_and(|all| all.len() == region.len()) {
+                    found.unsure.insert((thread, id));
+                }
+                let Some(first) = region.first() else {
+                    found.nowhere.insert((thread, id));
+                    continue;
+                };
                 found.accessed.insert((thread, id), *first);
                 found.least.extend(region.iter().map(|address| (*address, *address)));
                 if region.len() > 1 {
@@ -56,6 +67,16 @@ impl Regions {
         self.accessed.get(&(thread, instruction)).map(|address| self.least[address])
     }
 
+    /// Whether an instruction accesses nothing, as its address never has a value.
+    pub(super) fn is_nowhere(&self, thread: ThreadId, instruction: InstructionId) -> bool {
+        self.nowhere.contains(&(thread, instruction))
+    }
+
+    /// Whether an instruction stays where it is known to go whatever registers hold.
+    pub(super) fn stays(&self, thread: ThreadId, instruction: InstructionId) -> bool {
+        !self.unsure.contains(&(thread, instruction))
+    }
+
     /// The addresses that are joined with the least one of them.
     pub(super) fn joined(&self, least: Value) -> impl Iterator<Item = Value> {
         self.least.iter().filter(move |(_, own)| **own == least).map(|(address, _)| *address)
@@ -67,8 +88,12 @@ impl Regions {
     }
 }
 
-/// The addresses that an expression can stand for; nothing where it does not say.
+/// The addresses that an expression can stand for, none where it has no value; nothing where it does
+/// not say.
 fn region(program: &Program, address: &Expression) -> Option<BTreeSet<Value>> {
+    if let Some(values) = tested(address) {
+        return Some(values);
+    }
     let mut names = Vec::new();
     address.for_each_address(&mut |name| names.push(name));
     let array = match names.as_slice() {
@@ -87,6 +112,58 @@ fn region(program: &Program, address: &Expression) -> Option<BTreeSet<Value>> {
         (None, None) => None,
     };
     region.filter(|region| !region.is_empty())
+}
+
+/// The addresses for which `e + 0 / t` has a value: those e for which the test t is true, where it
+/// is made of comparisons with numbers as readers of machine code write it.
+fn tested(address: &Expression) -> Option<BTreeSet<Value>> {
+    match address {
+        Expression::Binary(Op::Add, tested, quotient) => match &**quotient {
+            Expression::Binary(Op::Divide, zero, test) if **zero == Expression::Constant(0) => passing(tested, test),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The values of an expression that pass a test.
+fn passing(tested: &Expression, test: &Expression) -> Option<BTreeSet<Value>> {
+    let (operator, one, other) = match test {
+        Expression::Constant(0) => return Some(BTreeSet::new()),
+        Expression::Binary(operator, one, other) => (operator, &**one, &**other),
+        _ => return None,
+    };
+    match operator {
+        Op::Or => Some(&passing(tested, one)? | &passing(tested, other)?),
+        Op::Equal if one == tested => match other {
+            Expression::Constant(value) => Some(BTreeSet::from([*value])),
+            _ => None,
+        },
+        // first <= e, e <= last, and the distance divides e - first.
+        Op::And => {
+            let Expression::Binary(Op::And, low, high) = one else { return None };
+            let Expression::Binary(Op::GreaterOrEqual, e, first) = &**low else { return None };
+            let Expression::Binary(Op::LessOrEqual, own, last) = &**high else { return None };
+            let (Expression::Constant(first), Expression::Constant(last)) = (&**first, &**last) else { return None };
+            let Expression::Binary(Op::Equal, rest, zero) = other else { return None };
+            let Expression::Binary(Op::Remainder, offset, step) = &**rest else { return None };
+            let (Expression::Constant(step), Expression::Constant(0)) = (&**step, &**zero) else { return None };
+            let Expression::Binary(Op::Subtract, from, begin) = &**offset else { return None };
+            let is_it = [e, own, from].into_iter().all(|part| **part == *tested);
+            let spread = i128::from(*last) - i128::from(*first);
+            if !is_it || **begin != Expression::Constant(*first) || *step <= 0 || spread / i128::from(*step) >= MOST {
+                return None;
+            }
+            let mut values = BTreeSet::new();
+            let mut value = i128::from(*first);
+            while value <= i128::from(*last) {
+                values.insert(Value::try_from(value).ok()?);
+                value += i128::from(*step);
+            }
+            Some(values)
+        }
+        _ => None,
+    }
 }
 
 /// All numbers that an expression can give whatever registers hold; nothing where these are many,

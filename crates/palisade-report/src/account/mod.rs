@@ -21,7 +21,7 @@ pub use whole::Told;
 
 use crate::documents::{
     AttackAnswer, ConfirmationDocument, CountDocument, CountersDocument, EndDocument, FarDocument, LabelPlace,
-    TicketsDocument,
+    LowBitsDocument, TicketsDocument,
 };
 use crate::models::ModelWord;
 use palisade_evidence::RobustCertificate;
@@ -155,6 +155,9 @@ pub struct CountersKnown {
     /// The addresses that counters fall behind, of which the proof does not tell apart how far; left out where it knows their values.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub far: Vec<FarDocument>,
+    /// What grows, of which the proof knows low bits alone; left out where it knows all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub low: Option<LowBitsDocument>,
 }
 
 impl CountersKnown {
@@ -166,6 +169,7 @@ impl CountersKnown {
             ends: EndDocument::all(program, certificate),
             counts: CountDocument::all(program, certificate),
             far: FarDocument::all(program, certificate),
+            low: LowBitsDocument::of(program, certificate),
         }
     }
 

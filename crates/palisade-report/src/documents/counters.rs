@@ -103,6 +103,27 @@ impl FarDocument {
     }
 }
 
+/// What grows, of which low bits alone are known.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct LowBitsDocument {
+    /// How many low bits.
+    pub bits: u8,
+    /// The addresses.
+    pub addresses: Vec<String>,
+    /// How many assignments to registers cut what they assign, which counts rounds.
+    pub rounds: usize,
+}
+
+impl LowBitsDocument {
+    /// That of a certificate.
+    pub fn of(program: &Program, certificate: &RobustCertificate) -> Option<Self> {
+        let own = certificate.low.as_ref()?;
+        let addresses = own.cells.iter().map(|cell| program.address_name(*cell)).collect();
+        Some(Self { bits: own.bits, addresses, rounds: own.assigned.len() })
+    }
+}
+
 /// Counters up to whose turns final states are told apart: each final state stands for all that come of it by adding one number to all of these, modulo the size of the domain
 /// if there is one. At least one of them is reached.
 #[derive(Clone, Debug, Serialize)]

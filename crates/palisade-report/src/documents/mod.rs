@@ -37,7 +37,7 @@ pub use bench::BenchDocument;
 pub use claim::{ClaimDocument, CompilationsDocument, NarrowedDocument, ReadFileDocument};
 pub use contest::{ContestContext, ContestDocument, ContestQuestion};
 pub use convert::ConvertDocument;
-pub use counters::{CountDocument, CountersDocument, EndDocument, FarDocument, TicketsDocument};
+pub use counters::{CountDocument, CountersDocument, EndDocument, FarDocument, LowBitsDocument, TicketsDocument};
 pub use cover::{CoverDocument, CoverVerdict, WrittenDocument};
 pub use error::{ErrorDocument, Finding};
 pub use event_simulate::EventSimulateDocument;

@@ -8,7 +8,7 @@ use palisade_exploration::instrumented::system::{Counting, Growth};
 use palisade_exploration::instrumented::tso::System;
 use palisade_exploration::instrumented::{Attack, Found, search};
 use palisade_model::limits::Budget;
-use palisade_model::program::{Balances, Count, Counters, Program, TicketPair, Tickets, Value};
+use palisade_model::program::{Balances, Count, Counters, LowBits, Program, TicketPair, Tickets, Value};
 use std::sync::Arc;
 
 /// How a program without its tickets, or that knows its counters modulo few values only, shows the program robust.
@@ -24,6 +24,8 @@ pub enum Abstraction {
     Counting(Counts),
     /// Counters that are far behind are one value.
     Far(Far),
+    /// Values that grow have their low bits alone.
+    Low(Low),
 }
 
 impl Abstraction {
@@ -35,6 +37,7 @@ impl Abstraction {
             Self::Stopping(stopping) => &stopping.certificate,
             Self::Counting(counts) => &counts.certificate,
             Self::Far(far) => &far.certificate,
+            Self::Low(low) => &low.certificate,
         }
     }
 }
@@ -71,6 +74,15 @@ pub struct Counts {
 pub struct Far {
     /// Addresses, ascending, with the distance from which on counters are far behind.
     pub behind: Vec<(Value, Value)>,
+    /// The certificate.
+    pub certificate: RobustCertificate,
+}
+
+/// A program shown robust although values that grow have their low bits alone.
+#[derive(Clone, Debug)]
+pub struct Low {
+    /// What has low bits.
+    pub low: LowBits,
     /// The certificate.
     pub certificate: RobustCertificate,
 }

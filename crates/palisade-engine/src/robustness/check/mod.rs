@@ -12,7 +12,7 @@ mod on_nets;
 mod progress;
 
 pub(super) use crowd::Crowded;
-pub use few_values::{Abstraction, Counts, Far, Modulo, Stopping, Turns};
+pub use few_values::{Abstraction, Counts, Far, Low, Modulo, Stopping, Turns};
 pub(super) use few_values::{Values, broken_by_first_values, concluded, proved_within};
 pub use progress::{Observer, Silent, Stage};
 

@@ -6,6 +6,9 @@
 //! block is one variable of the partition: its addresses are in one class, or in none. That an
 //! access stays in its region is watched by whoever turns
 //! ([`Counters::is_broken_by`](super::Counters::is_broken_by)).
+//!
+//! In machine code the address is divided by whether it is one of the cells that were seen. Such a
+//! *guard* says what the region is.
 
 use crate::program::{BinaryOperator as Op, Expression, InstructionId, Program, ThreadId, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,22 +17,34 @@ use std::collections::{BTreeMap, BTreeSet};
 const MOST_ADDRESSES: usize = 1 << 10;
 
 /// The blocks of a program, by number.
-pub(super) struct Blocks {
+#[derive(Clone, Debug)]
+pub(in crate::program) struct Blocks {
     /// The block of each address that is in one.
-    pub(super) of: BTreeMap<Value, usize>,
+    pub(in crate::program) of: BTreeMap<Value, usize>,
     /// The block that each instruction accesses whose address is constant, or has a region.
-    pub(super) accessed: BTreeMap<(ThreadId, InstructionId), usize>,
+    pub(in crate::program) accessed: BTreeMap<(ThreadId, InstructionId), usize>,
+    /// The instructions whose guards admit no address at all.
+    pub(in crate::program) nowhere: BTreeSet<(ThreadId, InstructionId)>,
+    /// The instructions that stay in their regions whatever registers hold.
+    pub(in crate::program) sure: BTreeSet<(ThreadId, InstructionId)>,
     /// How many there are.
-    pub(super) count: usize,
+    pub(in crate::program) count: usize,
 }
 
 impl Blocks {
-    pub(super) fn of(program: &Program) -> Self {
+    pub(in crate::program) fn of(program: &Program) -> Self {
         let mut regions: Vec<((ThreadId, InstructionId), BTreeSet<Value>)> = Vec::new();
+        let (mut nowhere, mut sure) = (BTreeSet::new(), BTreeSet::new());
         for (thread, template) in program.thread_ids() {
             for (id, instruction) in template.instruction_ids() {
-                let region = instruction.action.address().and_then(|address| region(program, address));
-                regions.extend(region.map(|region| ((thread, id), region)));
+                let address = instruction.action.address();
+                if address.is_some_and(|address| is_sure(program, address)) {
+                    sure.insert((thread, id));
+                }
+                match address.and_then(|address| region(program, address)) {
+                    Some(region) if region.is_empty() => _ = nowhere.insert((thread, id)),
+                    region => regions.extend(region.map(|region| ((thread, id), region))),
+                }
             }
         }
         // The first region with an address stands for all that have it.
@@ -48,6 +63,8 @@ impl Blocks {
         Self {
             of: first.into_iter().map(|(address, region)| (address, number(region))).collect(),
             accessed: regions.iter().enumerate().map(|(region, (at, _))| (*at, number(region))).collect(),
+            nowhere,
+            sure,
             count: numbers.len(),
         }
     }
@@ -60,10 +77,14 @@ fn root(parent: &[usize], mut region: usize) -> usize {
     region
 }
 
-/// The addresses that an expression may stand for, as far as that is known.
+/// The addresses that an expression may stand for, as far as that is known; none where it has no
+/// value.
 fn region(program: &Program, address: &Expression) -> Option<BTreeSet<Value>> {
     if address.is_constant() {
         return address.evaluate_address(&[]).ok().map(|address| BTreeSet::from([address]));
+    }
+    if let Some(guarded) = guarded(address) {
+        return Some(guarded);
     }
     let values: Option<BTreeSet<Value>> =
         values(address).and_then(|values| values.into_iter().map(|value| Value::try_from(value).ok()).collect());
@@ -72,6 +93,65 @@ fn region(program: &Program, address: &Expression) -> Option<BTreeSet<Value>> {
         (values, array) => values.or(array)?,
     };
     (!region.is_empty()).then_some(region)
+}
+
+/// Whether an expression gives addresses of its region alone: it is constant, or has a guard or
+/// masks, and does not leave the array that it names.
+fn is_sure(program: &Program, address: &Expression) -> bool {
+    if address.is_constant() || guarded(address).is_some() {
+        return true;
+    }
+    let array = named_array(program, address);
+    let is_inside = |value: &i128| {
+        array.as_ref().is_none_or(|array| Value::try_from(*value).is_ok_and(|value| array.contains(&value)))
+    };
+    values(address).is_some_and(|values| values.iter().all(is_inside))
+}
+
+/// The addresses that `e + 0 / guard` may stand for, where the guard says it of `e`.
+fn guarded(address: &Expression) -> Option<BTreeSet<Value>> {
+    let Expression::Binary(Op::Add, own, check) = address else { return None };
+    let Expression::Binary(Op::Divide, zero, guard) = &**check else { return None };
+    if **zero != Expression::Constant(0) {
+        return None;
+    }
+    admitted(own, guard)
+}
+
+/// The values of an expression for which a guard holds: one, some at equal distances, or either.
+fn admitted(own: &Expression, guard: &Expression) -> Option<BTreeSet<Value>> {
+    let number = |expression: &Expression| match expression {
+        Expression::Constant(value) => Some(*value),
+        _ => None,
+    };
+    let Expression::Binary(operator, left, right) = guard else {
+        return (number(guard)? == 0).then(BTreeSet::new);
+    };
+    match (operator, &**left) {
+        (Op::Or, _) => {
+            let mut either = admitted(own, left)?;
+            either.extend(admitted(own, right)?);
+            Some(either)
+        }
+        (Op::Equal, left) => Some(BTreeSet::from([number(right).filter(|_| left == own)?])),
+        (Op::And, Expression::Binary(Op::And, above, below)) => {
+            let bound = |side: &Expression, wanted: Op| match side {
+                Expression::Binary(operator, left, right) if *operator == wanted && **left == *own => number(right),
+                _ => None,
+            };
+            let (first, last) = (bound(above, Op::GreaterOrEqual)?, bound(below, Op::LessOrEqual)?);
+            let Expression::Binary(Op::Equal, rest, zero) = &**right else { return None };
+            let Expression::Binary(Op::Remainder, offset, distance) = &**rest else { return None };
+            let from_first = Expression::binary(Op::Subtract, own.clone(), Expression::Constant(first));
+            let distance = usize::try_from(number(distance)?).ok().filter(|distance| *distance > 0)?;
+            if **offset != from_first || number(zero) != Some(0) {
+                return None;
+            }
+            let all = (first..=last).step_by(distance);
+            (all.clone().take(MOST_ADDRESSES + 1).count() <= MOST_ADDRESSES).then(|| all.collect())
+        }
+        _ => None,
+    }
 }
 
 /// What an expression can give in integers; nothing where that depends on registers alone, or is much.
@@ -118,6 +198,32 @@ fn named_array(program: &Program, address: &Expression) -> Option<BTreeSet<Value
 mod tests {
     use super::*;
     use crate::program::RegisterId;
+
+    #[test]
+    fn guards_bound_what_registers_can_be() {
+        let (register, number) = (Expression::Register(RegisterId::from_index(0)), Expression::Constant);
+        let own = Expression::binary(Op::Add, number(96), register.clone());
+        let compared = |operator, value| Expression::binary(operator, own.clone(), number(value));
+        let run = |first, last, distance| {
+            let bounds =
+                Expression::binary(Op::And, compared(Op::GreaterOrEqual, first), compared(Op::LessOrEqual, last));
+            let offset = Expression::binary(Op::Subtract, own.clone(), number(first));
+            let rest = Expression::binary(Op::Remainder, offset, number(distance));
+            Expression::binary(Op::And, bounds, Expression::binary(Op::Equal, rest, number(0)))
+        };
+        let with = |guard| Expression::binary(Op::Add, own.clone(), Expression::binary(Op::Divide, number(0), guard));
+        let either = Expression::binary(Op::Or, run(96, 128, 16), compared(Op::Equal, 200));
+        assert_eq!(guarded(&with(either.clone())), Some(BTreeSet::from([96, 112, 128, 200])));
+        // What the guard does not admit has no value.
+        for value in 0..300 {
+            let has_value = with(either.clone()).evaluate_address(&[value - 96]).is_ok();
+            assert_eq!(has_value, [96, 112, 128, 200].contains(&value), "{value}");
+        }
+        assert_eq!(guarded(&with(number(0))), Some(BTreeSet::new()));
+        for other in [number(1), run(96, 128, 0), compared(Op::NotEqual, 96), register] {
+            assert_eq!(guarded(&with(other)), None);
+        }
+    }
 
     #[test]
     fn masks_bound_what_registers_can_be() {

@@ -22,6 +22,7 @@ mod outcomes;
 mod partition;
 mod shape;
 
+pub(super) use blocks::Blocks;
 pub use form::Form;
 pub use modulo::modulo;
 pub use outcomes::OutcomeCounters;

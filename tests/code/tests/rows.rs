@@ -89,6 +89,11 @@ fn array_queue_once() {
 }
 
 #[test]
+fn array_queue_by_low_bits() {
+    array_queue_of_two().check();
+}
+
+#[test]
 fn array_queue_again() {
     array_queue_of_two().repeat().check();
 }
@@ -105,8 +110,28 @@ fn heapless_once() {
 }
 
 #[test]
+fn heapless_by_low_bits() {
+    heapless_queue_of_two().check();
+}
+
+#[test]
 fn heapless_again() {
     heapless_queue_of_two().repeat().check();
+}
+
+#[test]
+fn bounded_channel_by_low_bits() {
+    let (sender, receiver) = mpsc::sync_channel::<u64>(2);
+    Harness::new()
+        .role("sender", .., move || _ = sender.try_send(1))
+        .role_once("receiver", move || _ = black_box(receiver.try_recv()))
+        .check();
+}
+
+#[test]
+fn arc_of_any_number() {
+    let arc = share(Arc::new(7u64));
+    Harness::new().role("owner", .., || _ = black_box(**black_box(&arc.clone()))).repeat().check();
 }
 
 fn ring_of_two() -> Harness {

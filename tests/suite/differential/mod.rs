@@ -23,6 +23,7 @@ mod grace_periods;
 mod hangs;
 mod instances;
 mod loops;
+mod low_bits;
 mod properties;
 mod property_counters;
 mod pso;

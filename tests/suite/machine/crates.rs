@@ -19,7 +19,7 @@ enum Expected {
 
 use Expected::{NotRobust, Refused, Robust};
 
-const ROWS: [(&str, Expected); 44] = [
+const ROWS: [(&str, Expected); 48] = [
     ("spin_mutex", Robust),
     ("spin_rwlock", Robust),
     ("spin_ticket_mutex", Robust),
@@ -31,9 +31,13 @@ const ROWS: [(&str, Expected); 44] = [
     ("try_lock", Robust),
     ("race_once", Robust),
     ("array_queue_once", Robust),
+    ("array_queue_by_low_bits", Robust),
     ("array_queue_again", NotRobust),
     ("heapless_once", Robust),
+    ("heapless_by_low_bits", Robust),
     ("heapless_again", NotRobust),
+    ("bounded_channel_by_low_bits", Robust),
+    ("arc_of_any_number", Robust),
     ("rtrb_once", Robust),
     ("rtrb_again", NotRobust),
     ("triple_buffer", Robust),
@@ -66,9 +70,9 @@ const ROWS: [(&str, Expected); 44] = [
     ("message_on_a_stack", Robust),
 ];
 
-/// What is wrong with memory in harnesses that take it from the heap: the words for it, with the
-/// text of its line, and whether some interleaving shows it; nothing where all properties hold.
-const FAULTS: [(&str, Option<(&str, &str, bool)>); 11] = [
+/// What is wrong in harnesses that take memory from the heap, or count owners: the words for it,
+/// with the text of its line, and whether some interleaving shows it; nothing where all hold.
+const FAULTS: [(&str, Option<(&str, &str, bool)>); 12] = [
     ("stack_with_one_consumer", None),
     ("stack_with_two_consumers", Some(("use after free", "let next = unsafe { head.as_ref()? }.next;", true))),
     ("stack_with_hazards", None),
@@ -78,6 +82,7 @@ const FAULTS: [(&str, Option<(&str, &str, bool)>); 11] = [
     ("box_made_by_each", None),
     ("message_on_a_stack", None),
     ("last_owner_of_an_arc", None),
+    ("arc_of_any_number", None),
     ("freed_twice", Some(("double free", "drop(unsafe { Box::from_raw(cell.load(Ordering::Relaxed)) });", true))),
     ("sent_before_it_is_written", Some(("read of uninitialised memory", "assert_eq!(*message, 5);", true))),
 ];

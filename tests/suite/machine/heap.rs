@@ -369,6 +369,25 @@ pub(super) fn sums(program: &Program, found: &FinalStates, threads: usize) -> BT
     sums.filter(|sums| sums.iter().all(|sum| *sum >= DONE)).collect()
 }
 
+/// Compares compiled threads with the oracle; the outcomes without and with store buffers.
+fn compare(threads: &[Vec<Operation>], folder: &Path) -> ([Outcomes; 2], Verdict) {
+    let program = lifted(threads, folder);
+    let instance = Instance::of(&program).expect("the copies are fixed");
+    let outcomes = [(Model::Sc, false), (Model::Tso, true)].map(|(model, buffers)| {
+        let expected = interleavings(threads, buffers);
+        let found = final_states(&program, &instance, model, 16, &Limits::none()).expect("all states are found");
+        let found = of_program(&program, &found, threads.len());
+        assert_eq!(found.fails, expected.fails, "{model:?} {threads:?}");
+        // Two may free a block at the same time, and neither notice: then one fails in another
+        // interleaving.
+        let are_right = if found.fails { found.sums.is_superset(&expected.sums) } else { found == expected };
+        assert!(are_right, "{model:?} {threads:?}: {found:?}, not {expected:?}");
+        expected
+    });
+    let verdict = checked::check(&program, &CheckOptions::default()).expect("it has an answer").verdict;
+    (outcomes, verdict)
+}
+
 #[needs::command("gcc --version")]
 #[test]
 fn blocks_come_and_go_as_an_oracle_says() {
@@ -378,21 +397,7 @@ fn blocks_come_and_go_as_an_oracle_says() {
         let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
         let (count, length) = if random.below(4) == 0 { (3, 4) } else { (2, 6) };
         let threads: Vec<Vec<Operation>> = (0..count).map(|number| random.thread(length, number == 0)).collect();
-        let program = lifted(&threads, folder.path());
-        let instance = Instance::of(&program).expect("the copies are fixed");
-        let mut outcomes = Vec::new();
-        for (model, buffers) in [(Model::Sc, false), (Model::Tso, true)] {
-            let expected = interleavings(&threads, buffers);
-            let found = final_states(&program, &instance, model, 16, &Limits::none()).expect("all states are found");
-            let found = of_program(&program, &found, threads.len());
-            assert_eq!(found.fails, expected.fails, "{seed} {model:?} {threads:?}");
-            // Two may free a block at the same time, and neither notice: then one fails in another
-            // interleaving.
-            let are_right = if found.fails { found.sums.is_superset(&expected.sums) } else { found == expected };
-            assert!(are_right, "{seed} {model:?} {threads:?}: {found:?}, not {expected:?}");
-            outcomes.push(expected);
-        }
-        let verdict = checked::check(&program, &CheckOptions::default()).expect("it has an answer").verdict;
+        let (outcomes, verdict) = compare(&threads, folder.path());
         if verdict == Verdict::Robust {
             assert_eq!(outcomes[0], outcomes[1], "{seed} {threads:?}");
             robust += 1;
@@ -403,4 +408,27 @@ fn blocks_come_and_go_as_an_oracle_says() {
     }
     println!("{robust} robust, {broken} not, {failing} with failures");
     assert!(robust >= 3 && failing >= 1, "{robust} {failing}");
+}
+
+/// Threads that show one rule of the heap each. Two new blocks are all that a thread has.
+#[needs::command("gcc --version")]
+#[test]
+fn each_rule_of_the_heap_shows() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let outcomes =
+        |first: &[Operation], second: &[Operation]| compare(&[first.to_vec(), second.to_vec()], folder.path()).0;
+    // What was in a block is gone when it is taken again.
+    let again = [Take, Fill(1), Take, Fill(2), FreeOwn, Take, Publish(0), Find(0), Read];
+    let [sc, _] = outcomes(&again, &[Set(1)]);
+    assert!(sc.fails && sc.sums.is_empty(), "{sc:?}");
+    // What nothing has written is not computed with.
+    let [sc, _] = outcomes(&[Take, Publish(0)], &[Find(0), Read]);
+    assert!(sc.fails, "{sc:?}");
+    // Neither a new block nor one that the thread has freed itself waits for its stores.
+    let new = [Set(0), Take, Fill(1), Get(1)];
+    let own = [Take, Fill(1), Take, Fill(2), Set(0), FreeOwn, Take, Get(1)];
+    for first in [&new[..], &own] {
+        let [sc, tso] = outcomes(first, &[Set(1), Get(0)]);
+        assert!(!sc.sums.contains(&vec![DONE; 2]) && tso.sums.contains(&vec![DONE; 2]), "{first:?}: {tso:?}");
+    }
 }

@@ -3,6 +3,7 @@
 use super::Fault;
 
 const ORACLE: &str = "machine::heap::blocks_come_and_go_as_an_oracle_says";
+const RULES: &str = "machine::heap::each_rule_of_the_heap_shows";
 
 /// The faults.
 pub(super) const FAULTS: &[Fault] = &[
@@ -11,14 +12,14 @@ pub(super) const FAULTS: &[Fault] = &[
         file: "crates/palisade-machine/src/lift/emit/heap.rs",
         old: "        if by_itself || by_others {",
         new: "        if (by_itself || by_others) && !PLANTED {",
-        caught_by: ORACLE,
+        caught_by: RULES,
     },
     Fault {
         what: "heap: nobody gets a block that he has freed himself",
         file: "crates/palisade-machine/src/lift/emit/heap.rs",
         old: "        for base in &own {",
         new: "        for base in own.iter().filter(|_| !PLANTED) {",
-        caught_by: ORACLE,
+        caught_by: RULES,
     },
     Fault {
         what: "heap: nobody gets a block that others have freed",
@@ -33,7 +34,7 @@ pub(super) const FAULTS: &[Fault] = &[
         old: "            self.lowerer.assign(new_ones(class), Expression::Constant(number + 1));",
         new: "            if PLANTED {\n                self.lowerer.act(Action::Fence);\n            }\n            \
               self.lowerer.assign(new_ones(class), Expression::Constant(number + 1));",
-        caught_by: ORACLE,
+        caught_by: RULES,
     },
     Fault {
         what: "heap: a block is freed twice unseen",
@@ -61,6 +62,6 @@ pub(super) const FAULTS: &[Fault] = &[
         file: "crates/palisade-machine/src/lift/poison.rs",
         old: "                    Action::Load { .. } => accesses[id.index()].may_find,",
         new: "                    Action::Load { .. } => accesses[id.index()].may_find && !PLANTED,",
-        caught_by: ORACLE,
+        caught_by: RULES,
     },
 ];

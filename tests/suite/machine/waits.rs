@@ -5,10 +5,16 @@ use palisade::hangs::{HangOptions, Verdict};
 use palisade::program::{Patience, Program};
 use palisade::semantics::Model;
 use std::path::Path;
+use std::process::Command;
 
 /// The program of roles, each `function copies` with what else its table says.
 fn lifted(heading: &str, roles: &[(&str, &str)]) -> Result<Program, String> {
     let image = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/palisade-machine/tests/images/sleep");
+    lifted_of(&image, heading, roles)
+}
+
+/// The same of another image.
+fn lifted_of(image: &Path, heading: &str, roles: &[(&str, &str)]) -> Result<Program, String> {
     let folder = tempfile::tempdir().expect("a folder");
     let mut text = format!("image = {:?}\n{heading}\n", image.display().to_string());
     for (function, rest) in roles {
@@ -48,6 +54,36 @@ fn who_waits_for_ever_in_machine_code() {
     assert_eq!(answers(&[("waits_a_second", any)]), ["free", "free"]);
     assert_eq!(answers(&[("locks", "copies = 2")]), ["free", "free"]);
     assert_eq!(answers(&[("locks", "copies = 2\nrepeat = true")]), ["free", "free"]);
+}
+
+/// Sleepers of one word, of which one or all are woken.
+const WOKEN: &str = "
+__attribute__((noipa)) long syscall(long number, ...) { __asm__ volatile(\"\" ::: \"memory\"); return number; }
+static volatile unsigned word;
+void sleeper(void) { while (!word) syscall(202, &word, 128, 0, 0L); }
+void wakes_one(void) { word = 1; __sync_synchronize(); syscall(202, &word, 129, 1); }
+void wakes_all(void) { word = 1; __sync_synchronize(); syscall(202, &word, 129, 0x7fffffff); }
+";
+
+#[needs::command("gcc --version")]
+#[test]
+fn one_sleeper_is_woken_or_all_are() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("woken.c"), WOKEN).expect("the folder is writable");
+    let options =
+        ["-O1", "-g", "-ffreestanding", "-fcf-protection=none", "-fno-stack-protector", "-fno-pie", "-no-pie"];
+    let linked = ["-nostdlib", "-static", "-Wl,-e,0", "woken.c", "-o", "woken"];
+    let built = Command::new("gcc").args(options).args(linked).current_dir(folder.path()).output().expect("gcc starts");
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    for (waker, copies, expected) in
+        [("wakes_one", 1, "free"), ("wakes_one", 2, "stuck"), ("wakes_all", 2, "free"), ("wakes_all", 3, "free")]
+    {
+        let roles = [(waker, ""), ("sleeper", &*format!("copies = {copies}"))];
+        let program = lifted_of(&folder.path().join("woken"), "", &roles).unwrap_or_else(|error| panic!("{error}"));
+        for model in [Model::Sc, Model::Tso] {
+            assert_eq!(answer(&program, &HangOptions::new(model)), expected, "{waker} {copies} {model:?}");
+        }
+    }
 }
 
 #[test]

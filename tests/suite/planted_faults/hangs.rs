@@ -86,6 +86,6 @@ pub(super) const FAULTS: &[Fault] = &[
         file: "crates/palisade-machine/src/lift/futex.rs",
         old: "(1, Abstract::Constant(1), _) => Ok(Self::Wake { all: false }),",
         new: "(1, Abstract::Constant(1), _) => Ok(Self::Wake { all: PLANTED }),",
-        caught_by: MACHINE,
+        caught_by: "machine::waits::one_sleeper_is_woken_or_all_are",
     },
 ];

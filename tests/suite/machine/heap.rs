@@ -428,7 +428,7 @@ fn each_rule_of_the_heap_shows() {
     let new = [Set(0), Take, Fill(1), Get(1)];
     let own = [Take, Fill(1), Take, Fill(2), Set(0), FreeOwn, Take, Get(1)];
     for first in [&new[..], &own] {
-        let [sc, tso] = outcomes(first, &[Set(1), Get(0)]);
+        let [sc, tso] = outcomes(first, &[Set(1), Fence, Get(0)]);
         assert!(!sc.sums.contains(&vec![DONE; 2]) && tso.sums.contains(&vec![DONE; 2]), "{first:?}: {tso:?}");
     }
 }

@@ -13,6 +13,7 @@ pub(crate) mod far;
 mod forged_results;
 pub(crate) mod joint_states;
 mod language;
+mod low_bits;
 mod many_machines;
 mod missing_counters;
 pub(crate) mod models;

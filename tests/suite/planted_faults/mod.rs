@@ -19,6 +19,7 @@ mod enriched;
 mod events;
 mod hangs;
 mod heap;
+mod low_bits;
 mod machine;
 mod plain_data;
 mod properties;
@@ -89,6 +90,7 @@ fn faults() -> impl Iterator<Item = &'static Fault> {
         .chain(counts::FAULTS)
         .chain(symmetry::FAULTS)
         .chain(reach::OF_SETS)
+        .chain(low_bits::FAULTS)
 }
 
 fn root() -> &'static Path {
@@ -132,6 +134,7 @@ fn all_faults_fit_the_sources() {
             "crates/palisade-model/src/program/counters/",
             "crates/palisade-model/src/program/counts/",
             "crates/palisade-model/src/program/liveness.rs",
+            "crates/palisade-model/src/program/low_bits/",
             "crates/palisade-model/src/program/register_sets.rs",
             "crates/palisade-model/src/program/saturation.rs",
             "crates/palisade-model/src/program/tickets/",

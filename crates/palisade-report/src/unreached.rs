@@ -4,7 +4,7 @@
 
 use super::place::label_words;
 use palisade_engine::robustness::ThreadLabel;
-use palisade_model::program::{Action, Instruction, Program};
+use palisade_model::program::{Action, InstructionId, Program, Thread};
 use std::collections::BTreeSet;
 
 /// So many labels are named on one line, or one more.
@@ -32,16 +32,19 @@ pub fn words(program: &Program, labels: &[ThreadLabel]) -> Option<String> {
 /// Those of some labels that are told: not those from which every way fails, through registers alone.
 pub(crate) fn told(program: &Program, labels: &[ThreadLabel]) -> Vec<ThreadLabel> {
     let mut failing: BTreeSet<ThreadLabel> = BTreeSet::new();
+    let by_label: Vec<_> = program.threads.iter().map(Thread::instructions_by_label).collect();
     loop {
         let fails = |(id, label): &ThreadLabel| {
-            let thread = program.thread(*id);
-            let mut own = thread.instructions.iter().filter(|own| own.source == *label).peekable();
-            let is_failing = |own: &Instruction| match own.action {
-                Action::Fail => true,
-                Action::Assign { .. } | Action::Nop => failing.contains(&(*id, own.target)),
-                _ => false,
+            let own = &by_label[id.index()][label.index()];
+            let is_failing = |instruction: &InstructionId| {
+                let own = program.thread(*id).instruction(*instruction);
+                match own.action {
+                    Action::Fail => true,
+                    Action::Assign { .. } | Action::Nop => failing.contains(&(*id, own.target)),
+                    _ => false,
+                }
             };
-            own.peek().is_some() && own.all(is_failing)
+            !own.is_empty() && own.iter().all(is_failing)
         };
         let more: Vec<ThreadLabel> =
             labels.iter().filter(|own| !failing.contains(own) && fails(own)).copied().collect();

@@ -302,7 +302,8 @@ impl Fault {
             )
         };
         format!(
-            "{narrow}; what does not count for ever needs more values: `--values 1000`, behind `--` for `cargo palisade`"
+            "{narrow}; what does not count for ever needs more values: `--values 1000`, behind `--` for \
+             `cargo palisade`"
         )
     }
 }

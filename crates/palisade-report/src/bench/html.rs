@@ -62,7 +62,12 @@ fn cell(text: impl Display) -> String {
     format!("<td>{}</td>", escaped(text))
 }
 
-/// A table that scrolls on narrow screens.
+/// What names a cell below its row's first one where a narrow screen shows no heads of columns.
+fn titled(title: &str) -> String {
+    format!(" data-title=\"{}\"", escaped(title))
+}
+
+/// A table whose rows a narrow screen shows as blocks of titled cells.
 fn table(head: &str, body: &str) -> String {
     let head = format!("<thead><tr>{head}</tr></thead>");
     format!("<div class=\"wide\"><table>\n{head}\n<tbody>\n{body}</tbody>\n</table></div>\n")
@@ -102,8 +107,10 @@ fn rows(rows: &[Row]) -> String {
             row.median_seconds.map_or("–".to_owned(), |median| format!("{median:.3}")),
             row.peak_bytes.map_or("–".to_owned(), |bytes| (bytes >> 20).to_string()),
         ];
-        let cells: String = cells.into_iter().map(cell).collect();
-        format!("<tr>{}<td class=\"text\">{}</td>{cells}</tr>\n", cell(&row.family), escaped(&row.tool))
+        let cells = cells.into_iter().zip(COLUMNS);
+        let cells: String = cells.map(|(text, title)| format!("<td{}>{text}</td>", titled(title))).collect();
+        let tool = format!("<td class=\"text\"{}>{}</td>", titled("tool"), escaped(&row.tool));
+        format!("<tr>{}{tool}{cells}</tr>\n", cell(&row.family))
     };
     let body: String = rows.iter().map(line).collect();
     table(&format!("<th>family</th><th class=\"text\">tool</th>{titles}"), &body)
@@ -122,7 +129,9 @@ fn plots(setting: &Setting, summary: &Summary) -> String {
 fn nets(setting: &Setting, summary: &Summary) -> String {
     let titles: String = setting.tools.iter().map(|tool| format!("<th>{}</th>", escaped(tool))).collect();
     let line = |(file, tools): (&String, &std::collections::BTreeMap<String, Cell>)| {
-        let cells = setting.tools.iter().map(|tool| tools.get(tool).map_or_else(|| cell("–"), answer));
+        let none = |tool: &String| format!("<td{}>–</td>", titled(tool));
+        let cells = setting.tools.iter();
+        let cells = cells.map(|tool| tools.get(tool).map_or_else(|| none(tool), |cell| answer(tool, cell)));
         format!("<tr>{}{}</tr>\n", cell(file), cells.collect::<String>())
     };
     let body: String = summary.cells.iter().map(line).collect();
@@ -130,7 +139,7 @@ fn nets(setting: &Setting, summary: &Summary) -> String {
 }
 
 /// What a tool did with a net.
-fn answer(answer: &Cell) -> String {
+fn answer(asked: &str, answer: &Cell) -> String {
     let verdict = answer.verdict.word();
     let message = answer.message.as_ref().map_or(String::new(), |message| format!("; {message}"));
     let range = escaped(format!("{:.3} to {:.3} s{message}", answer.range.0, answer.range.1));
@@ -138,7 +147,8 @@ fn answer(answer: &Cell) -> String {
     let memory = answer.peak_bytes.map_or(String::new(), |bytes| format!("{} MB", bytes >> 20));
     let small = escaped(format!("{tool} {memory}").trim());
     format!(
-        "<td class=\"{verdict}\" title=\"{range}\">{verdict} {:.3} s<br><small>{small}</small></td>",
+        "<td class=\"{verdict}\" title=\"{range}\"{}>{verdict} {:.3} s<br><small>{small}</small></td>",
+        titled(asked),
         answer.seconds
     )
 }

@@ -110,6 +110,11 @@ fn the_page_is_self_contained_and_escaped() {
         let opened = page.matches(&format!("<{element}>")).count() + page.matches(&format!("<{element} ")).count();
         assert!(opened > 0 && opened == page.matches(&format!("</{element}>")).count(), "{element}");
     }
+    // Where narrow screens show no heads, each cell but the first of a row says what it is.
+    for row in page.split("<tr>").filter(|row| row.starts_with("<td>")) {
+        let cells = row.matches("<td").count();
+        assert!(cells > 1 && cells == row.matches(" data-title=\"").count() + 1, "{row}");
+    }
     let table = csv(&records());
     assert_eq!(table.lines().count(), 7);
     assert!(table.contains(",0.100000,0.033333,"));

@@ -4,9 +4,7 @@ use super::foreign;
 use crate::coverability::{Uninhibited, without_inhibitors};
 use crate::evidence::{Complement, InputFile, NetSubject, sha256};
 use crate::limits::Limits;
-use crate::net::{
-    self, BUILT_IN, Document, Format, Net, Problem, Property, Quantifier, Query, QueryFormat, ReachQuestion,
-};
+use crate::net::{self, BUILT_IN, Document, Format, Net, Problem, Property, Quantifier, QueryFormat, ReachQuestion};
 use crate::syntax::InputError;
 use clap::Args;
 use std::io::Read;
@@ -219,16 +217,8 @@ impl NetOptions {
         let document = Document { name, bytes: &bytes, format: Some(format) };
         let query_document = query.as_ref().map(|(name, bytes)| Document { name, bytes, format: None });
         let property = self.property.as_deref();
-        let (problem, quantifier, reach) = match net::read_question(document, query_document, property) {
-            Ok((problem, quantifier)) => (problem, quantifier, None),
-            Err(error) => {
-                let can_reach = matches!(query_format, Some(QueryFormat::MccXml | QueryFormat::Formula));
-                let query = query_document.filter(|_| can_reach).ok_or_else(|| error.clone())?;
-                // What is no question of coverability may be one of reachability.
-                let (net, question) = net::read_reach_question(document, query, property).map_err(|_| error)?;
-                (Problem { net, query: Query::default() }, Some(question.quantifier), Some(question))
-            }
-        };
+        let net::ReadQuestion { problem, quantifier, reach } =
+            net::read_any_question(document, query_document, property)?;
         if problem.query.targets.is_empty() && query.is_none() {
             let message = "the net comes without a question";
             let help = "give one with `--query FILE`, for example a `.formula` with `EF (p >= 1)`";

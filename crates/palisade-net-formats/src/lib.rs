@@ -7,7 +7,7 @@ mod read;
 mod write;
 
 pub use read::{
-    Document, ReadProperties, read, read_built_in, read_built_in_properties, read_properties, read_question,
-    read_reach_question, read_with_query,
+    Document, ReadProperties, ReadQuestion, read, read_any_question, read_built_in, read_built_in_properties,
+    read_properties, read_question, read_reach_question, read_with_query,
 };
 pub use write::{WriteError, Written, with_comment, write};

@@ -2,6 +2,7 @@
 //! combinations of these, and upper bounds. What lower bounds describe is a question of
 //! coverability, anything else one of reachability.
 
+use super::Asked;
 use super::formula::{DEEPEST, Formula, Sense, Sum, too_deep};
 use super::mcc_condition::Conditions;
 use super::nodes::Ids;
@@ -14,21 +15,25 @@ use palisade_model::net::{
 use palisade_model::text::Diagnostic;
 use roxmltree::{Document, Node};
 
-/// Reads the property of that id, or the only one.
+/// Reads the property of that id, or the only one, as a question of coverability. What is none may
+/// be one of reachability, where that is asked for.
 pub(super) fn read(
     text: &str,
     property: Option<&str>,
     net: &Net,
     ids: &Ids,
-) -> Result<(Query, Quantifier), Vec<Diagnostic>> {
+    may_reach: bool,
+) -> Result<Asked, Vec<Diagnostic>> {
     let reader = Reader { net, ids };
-    read_chosen(text, property, |formula, which| match which {
-        WhichQuestion::Only => reader.question(formula).map(Some),
-        WhichQuestion::Number(number) => match reader.claim(formula).questions().get(number - 1) {
-            Some(AskedOf::Cover(question)) => Ok(Some((question.query.clone(), question.quantifier))),
-            _ => Ok(None),
-        },
-        WhichQuestion::AtLeast(_) => Ok(None),
+    read_chosen(text, property, |formula, which| {
+        let asked = reader.cover_question(formula, which);
+        if may_reach
+            && !matches!(asked, Ok(Some(_)))
+            && let Ok(Some(question)) = reader.reach_question(formula, which)
+        {
+            return Ok(Some(Asked::Reach(question)));
+        }
+        Ok(asked?.map(|(query, quantifier)| Asked::Cover(query, quantifier)))
     })
 }
 
@@ -41,14 +46,7 @@ pub(super) fn read_reach(
     ids: &Ids,
 ) -> Result<ReachQuestion, Vec<Diagnostic>> {
     let reader = Reader { net, ids };
-    read_chosen(text, property, |formula, which| {
-        if *which != WhichQuestion::Only {
-            return Ok(reader.claim(formula).reach_question(which));
-        }
-        let (condition, quantifier, is_negated) = only_path(formula)?;
-        let goal = reader.conditions().goal(condition, Sense::of(quantifier), 0)?;
-        Ok(Some(ReachQuestion { quantifier: if is_negated { quantifier.contrary() } else { quantifier }, goal }))
-    })
+    read_chosen(text, property, |formula, which| reader.reach_question(formula, which))
 }
 
 /// Reads the formula of the property of that id, or of the only one, or a question of it; nothing
@@ -135,6 +133,36 @@ struct Reader<'n> {
 }
 
 impl Reader<'_> {
+    /// A formula, or a question of it, as one of coverability.
+    fn cover_question(
+        &self,
+        formula: Node<'_, '_>,
+        which: &WhichQuestion,
+    ) -> Result<Option<(Query, Quantifier)>, Diagnostic> {
+        match which {
+            WhichQuestion::Only => self.question(formula).map(Some),
+            WhichQuestion::Number(number) => match self.claim(formula).questions().get(number - 1) {
+                Some(AskedOf::Cover(question)) => Ok(Some((question.query.clone(), question.quantifier))),
+                _ => Ok(None),
+            },
+            WhichQuestion::AtLeast(_) => Ok(None),
+        }
+    }
+
+    /// A formula, or a question of it, as one of reachability.
+    fn reach_question(
+        &self,
+        formula: Node<'_, '_>,
+        which: &WhichQuestion,
+    ) -> Result<Option<ReachQuestion>, Diagnostic> {
+        if *which != WhichQuestion::Only {
+            return Ok(self.claim(formula).reach_question(which));
+        }
+        let (condition, quantifier, is_negated) = only_path(formula)?;
+        let goal = self.conditions().goal(condition, Sense::of(quantifier), 0)?;
+        Ok(Some(ReachQuestion { quantifier: if is_negated { quantifier.contrary() } else { quantifier }, goal }))
+    }
+
     /// What a formula says, as far as that is about coverability.
     fn claim(&self, formula: Node<'_, '_>) -> Claim {
         only_child(formula).map_or_else(Claim::Open, |path| self.state_claim(path, 0))

@@ -23,7 +23,7 @@ pub(crate) use spec::is_keyword as is_spec_keyword;
 use flate2::read::MultiGzDecoder;
 use nodes::Ids;
 use palisade_model::net::{
-    BUILT_IN, Format, Net, Problem, Property, Quantifier, QueryFormat, ReachQuestion, ReadError, WhichQuestion,
+    BUILT_IN, Format, Net, Problem, Property, Quantifier, Query, QueryFormat, ReachQuestion, ReadError, WhichQuestion,
 };
 use palisade_model::text::{Diagnostic, SourceText, Span};
 use std::borrow::Cow;
@@ -64,32 +64,77 @@ pub fn read_question(
     query: Option<Document<'_, QueryFormat>>,
     property: Option<&str>,
 ) -> Result<(Problem, Option<Quantifier>), ReadError> {
-    let (mut problem, ids) = read_net(net)?;
-    let mut quantifier = None;
-    if let Some(query) = query {
-        let text = decode(query.name, query.bytes)?;
-        let fail = |diagnostics| ReadError { source: SourceText::new(query.name, text.as_ref()), diagnostics };
-        let Some(format) = query.format.or_else(|| QueryFormat::of_name(query.name)) else {
-            let message = format!("the format of the query `{}` is not known from its extension", query.name);
-            let known = QueryFormat::ALL.iter().map(|format| format!("`.{}`", format.extension()));
-            return Err(fail(vec![Diagnostic::error(message, Span::default()).with_expected(known)]));
-        };
-        problem.query = match format {
-            QueryFormat::Prop => tts::read_targets(&text, &problem.net).map_err(fail)?,
-            QueryFormat::Formula | QueryFormat::MccXml => {
-                let read = if format == QueryFormat::Formula {
-                    lola::read_formula(&text, &problem.net, ids.as_ref())
-                } else {
-                    let ids = ids.unwrap_or_else(|| ids_by_name(&problem.net));
-                    mcc::read(&text, property, &problem.net, &ids)
-                };
-                let (query, asked) = read.map_err(fail)?;
-                quantifier = Some(asked);
-                query
-            }
-        };
+    read_asked(net, query, property, false).map(|read| (read.problem, read.quantifier))
+}
+
+/// A net with its question.
+#[derive(Clone, Debug)]
+pub struct ReadQuestion {
+    /// The net with the targets of a question of coverability.
+    pub problem: Problem,
+    /// How the question is put, where it is a formula.
+    pub quantifier: Option<Quantifier>,
+    /// The question of reachability, where it is none of coverability.
+    pub reach: Option<ReachQuestion>,
+}
+
+/// Like [`read_question`]; what is no question of coverability may be one of reachability.
+pub fn read_any_question(
+    net: Document<'_, Format>,
+    query: Option<Document<'_, QueryFormat>>,
+    property: Option<&str>,
+) -> Result<ReadQuestion, ReadError> {
+    read_asked(net, query, property, true)
+}
+
+/// What a formula asks.
+enum Asked {
+    Cover(Query, Quantifier),
+    Reach(ReachQuestion),
+}
+
+fn read_asked(
+    net: Document<'_, Format>,
+    query: Option<Document<'_, QueryFormat>>,
+    property: Option<&str>,
+    may_reach: bool,
+) -> Result<ReadQuestion, ReadError> {
+    let (problem, ids) = read_net(net)?;
+    let mut read = ReadQuestion { problem, quantifier: None, reach: None };
+    let Some(query) = query else { return Ok(read) };
+    let net = &read.problem.net;
+    let text = decode(query.name, query.bytes)?;
+    let fail = |diagnostics| ReadError { source: SourceText::new(query.name, text.as_ref()), diagnostics };
+    let Some(format) = query.format.or_else(|| QueryFormat::of_name(query.name)) else {
+        let message = format!("the format of the query `{}` is not known from its extension", query.name);
+        let known = QueryFormat::ALL.iter().map(|format| format!("`.{}`", format.extension()));
+        return Err(fail(vec![Diagnostic::error(message, Span::default()).with_expected(known)]));
+    };
+    let asked = match format {
+        QueryFormat::Prop => {
+            read.problem.query = tts::read_targets(&text, net).map_err(fail)?;
+            return Ok(read);
+        }
+        QueryFormat::Formula => {
+            let asked = lola::read_formula(&text, net, ids.as_ref()).map(|(query, asked)| Asked::Cover(query, asked));
+            asked.or_else(|complaints| match lola::read_reach_formula(&text, net, ids.as_ref()) {
+                Ok(question) if may_reach => Ok(Asked::Reach(question)),
+                _ => Err(complaints),
+            })
+        }
+        QueryFormat::MccXml => {
+            let ids = ids.unwrap_or_else(|| ids_by_name(net));
+            mcc::read(&text, property, net, &ids, may_reach)
+        }
+    };
+    match asked.map_err(fail)? {
+        Asked::Cover(query, quantifier) => (read.problem.query, read.quantifier) = (query, Some(quantifier)),
+        Asked::Reach(question) => {
+            read.quantifier = Some(question.quantifier);
+            read.reach = Some(question);
+        }
     }
-    Ok((problem, quantifier))
+    Ok(read)
 }
 
 /// Reads a net with a question of reachability, in a query of the Model Checking Contest or a formula.

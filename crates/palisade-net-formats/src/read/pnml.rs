@@ -17,16 +17,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// After so many complaints reading stops.
 const MANY: usize = 20;
 
-/// Texts from so many bytes on are read without a tree of the document, where they are usual.
-const LARGE: usize = 1 << 20;
-
 /// Reads a net, without a question, and how the document calls its nodes.
 pub(super) fn read(name: &str, text: &str) -> Result<(Problem, Ids), Vec<Diagnostic>> {
-    let usual = if text.len() < LARGE { None } else { pnml_usual::read(name, text) };
-    usual.map_or_else(|| read_any(name, text), Ok)
+    pnml_usual::read(name, text).map_or_else(|| read_any(name, text), Ok)
 }
 
-/// The same for texts of any size and dialect.
+/// The same for texts of any dialect.
 pub(super) fn read_any(name: &str, text: &str) -> Result<(Problem, Ids), Vec<Diagnostic>> {
     let document = super::xml::parse(text).map_err(|complaint| vec![complaint])?;
     let nets: Vec<Node<'_, '_>> = document.root_element().children().filter(|node| is(*node, "net")).collect();

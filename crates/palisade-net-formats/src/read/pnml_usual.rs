@@ -1,5 +1,4 @@
-//! The forms in which most tools write PNML, read in one pass without a tree of the document: for
-//! large nets.
+//! The forms in which most tools write PNML, read in one pass without a tree of the document.
 //!
 //! Pages of places, transitions and arcs with ids, names, markings and inscriptions; graphics and
 //! tools' parts are passed over, except units of NUPN. At anything else, and at every mistake, this

@@ -319,6 +319,8 @@ fn inhibitor_arcs_are_read_in_all_their_forms() {
             assert!(read_question(document(), Some(query), None).is_err());
             let goal = read_reach_question(document(), query, None).unwrap().1.goal;
             assert!(format!("{goal:?}").contains("-1"), "{goal:?}");
+            let either = read_any_question(document(), Some(query), None).unwrap();
+            assert_eq!(either.reach.unwrap().goal, goal);
         }
     }
     let backwards = pnml("<place id='p'/><transition id='t'/><arc id='a' source='t' target='p' type='inhibitor'/>");

@@ -193,6 +193,20 @@ fn wrong_orderings_are_refused_with_advice() {
     assert_eq!(refusal("store(x, 1, acquire);").1, ["`plain`", "`relaxed`", "`release`", "`seq_cst`"]);
 }
 
+/// What other languages have and this one lacks: one error each, at its place and with advice.
+#[test]
+fn what_is_of_other_languages_is_one_error() {
+    for (text, message, help) in [
+        ("address x thread t { asm(\"mfence\"); }", "a string means nothing here", "there is no inline assembly"),
+        ("volatile x thread t { x = 1; }", "unexpected `volatile`", "`volatile` makes no access atomic"),
+    ] {
+        let errors = parsed(&format!("program p {text}"), Format::Native).err().expect("it is refused");
+        let [error] = errors.as_slice() else { panic!("{text}: {errors:?}") };
+        assert!(error.message.starts_with(message), "{error:?}");
+        assert!(error.help.as_ref().is_some_and(|own| own.starts_with(help)), "{error:?}");
+    }
+}
+
 #[test]
 fn consume_is_read_as_acquire_and_said() {
     let text = "program p address x thread t { let r = load(x, consume); }";

@@ -39,7 +39,7 @@ pub fn line(told: &Told<'_>) -> String {
             let _ = write!(out, ", unreached {}", note.words);
         }
     }
-    if let Some(claim) = claim::words(told.context.program) {
+    if let Some(claim) = claim::words(told.context.program).filter(|_| !told.is_of_language()) {
         let _ = write!(out, ", {claim}");
     }
     if let Some(compilations) = told.context.compilations {
@@ -63,7 +63,9 @@ pub fn report(told: &Told<'_>, extent: Extent) -> String {
     let mut out = format!("{}: {}\n", context.file, told.headline());
     out.push_str(&copies_line(program));
     out.push_str(&domain_line(program));
-    out.push_str(&claim::lines(program, extent.verbosity));
+    if !told.is_of_language() {
+        out.push_str(&claim::lines(program, extent.verbosity));
+    }
     if let Some(compilations) = context.compilations {
         let _ = writeln!(out, "  source   {}", compilations.words());
     }

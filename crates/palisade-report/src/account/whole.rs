@@ -2,7 +2,9 @@
 
 use super::{Account, Standing};
 use crate::context::Context;
+use crate::models::ModelWord;
 use palisade_model::program::DomainOrigin;
+use palisade_syntax::litmus;
 
 /// The accounts of all questions about a file.
 #[derive(Debug)]
@@ -42,6 +44,12 @@ impl<'a> Told<'a> {
         let is_of_option = self.context.program.domain.is_some_and(|domain| domain.origin == DomainOrigin::Option);
         let is_narrowed = is_of_option && self.accounts.iter().all(|account| account.counters.counters.is_none());
         if is_narrowed { format!("{words}, for the values of `--domain` alone") } else { words }
+    }
+
+    /// Whether it is about the language that a litmus test in C is in, and not about the x86 program made of it.
+    pub(super) fn is_of_language(&self) -> bool {
+        let is_of_language = |account: &Account<'_>| matches!(account.model, Some(ModelWord::C11 | ModelWord::Ra));
+        litmus::is_in_c(&self.context.program.source) && self.accounts.iter().any(is_of_language)
     }
 
     /// Whether the answer alone is the report: there is one, and it is about the whole program.

@@ -319,9 +319,12 @@ impl Failure<'_> {
 /// What to write for a word of C or Rust where an item of the program is expected.
 fn of_item(word: &str) -> Option<&'static str> {
     Some(match word {
-        "int" | "unsigned" | "long" | "bool" | "char" | "volatile" | "static" | "shared" | "global" | "var" | "let"
+        "int" | "unsigned" | "long" | "bool" | "char" | "static" | "shared" | "global" | "var" | "let"
         | "atomic_int" | "_Atomic" | "extern" => {
             "memory that threads share is declared by `address x, slot[4]`, its values at the start by `initial x = 1`"
+        }
+        "volatile" => {
+            "`volatile` makes no access atomic, and orders nothing: declare `address x`, or `plain x` for data that is not atomic"
         }
         "void" | "fn" | "def" | "func" | "function" | "inline" => "a procedure is `proc name(parameters) { … }`",
         "define" | "enum" => "a constant is `const N = 3;`",

@@ -155,6 +155,14 @@ impl<'s> Lexer<'s> {
             if self.nesting(symbol) {
                 self.push(Token::Symbol(symbol), length);
             }
+        } else if first == '"' {
+            // As one error: what stands between the quotes is none of this language either.
+            let end = rest[1..]
+                .find(['"', '\n'])
+                .map_or(rest.len(), |at| at + 1 + usize::from(rest[at + 1..].starts_with('"')));
+            self.error(end, "a string means nothing here".to_owned());
+            let error = self.errors.last_mut().expect("one was just added");
+            error.help = Some("there is no inline assembly: say what it does, as `fence(seq_cst)` does".to_owned());
         } else {
             let shown = if first.is_control() { format!("{first:?}") } else { format!("`{first}`") };
             self.error(first.len_utf8(), format!("the character {shown} means nothing here"));
@@ -163,7 +171,6 @@ impl<'s> Lexer<'s> {
                     "there are no methods and no fields: the name of an address in an expression in braces is a load"
                 }
                 '?' => "there is no `? :`; write `if (…) { … } else { … }`",
-                '"' => "there are no strings",
                 _ => return,
             };
             let error = self.errors.last_mut().expect("one was just added");

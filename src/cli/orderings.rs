@@ -1,20 +1,24 @@
 //! `palisade orderings`: the weakest orderings that keep a program robust against C11, one by one and together.
 
 use super::answers::Asking;
+use super::asked::question;
 use super::evidence_files::{unwritten, write_document};
 #[cfg(feature = "machine")]
 use super::fences::sources::{Again, apply};
 use super::fences::{Guarded, Wanted, changes_of_text, path_in, rejected, untaken, write_back};
 use super::files::write_file;
 use super::folder::create_folder;
-use super::outcome::Outcome;
-use super::{Exit, Loaded, ProgramOptions, SharedOptions, print_input_error};
+use super::outcome::{Outcome, run_change};
+use super::outputs::{OutputOptions, SarifOption};
+use super::{Exit, Loaded, ProgramOptions, SharedOptions};
 use crate::evidence::Evidence;
-use crate::fences::{Orderings, OrderingsOptions, OrderingsShown, orderings, weaker_orderings};
+use crate::fences::{Orderings, OrderingsOptions, OrderingsShown, RepairOptions, orderings, weaker_orderings};
 use crate::limits::Limits;
 use crate::questions::{LanguageRobustness, Properties, PropertyOptions};
 use crate::report::account::{Account, Standing};
+use crate::report::findings::ordering_findings;
 use crate::report::orderings::{self as report, OrderingsDocument, StatedProperty};
+use crate::report::page::orderings_page;
 use crate::robustness::StaleOptions;
 use crate::semantics::Model;
 use crate::semantics::graphs::Axioms;
@@ -31,6 +35,8 @@ pub(super) struct OrderingsArguments {
     pub(super) file: String,
     #[command(flatten)]
     program: ProgramOptions,
+    #[command(flatten)]
+    sarif: SarifOption,
     /// Show each violation that a weaker ordering leads to in full.
     #[arg(long, help_heading = "Output")]
     graphs: bool,
@@ -52,23 +58,21 @@ pub(super) struct OrderingsArguments {
 /// Runs `palisade orderings`.
 pub(super) fn run(arguments: &OrderingsArguments, shared: &SharedOptions) -> Exit {
     let limits = shared.limits();
-    let answered = arguments.program.read_any_within(&arguments.file, &limits).and_then(|loaded| {
+    let answer = || {
+        let loaded = arguments.program.read_any_within(&arguments.file, &limits)?;
         loaded.print_warnings(shared);
         answer(arguments, shared, &loaded, &limits)
-    });
-    match answered {
-        Ok(outcome) => {
-            outcome.print();
-            #[cfg(feature = "machine")]
-            if let (Some(proposal), true) = (&outcome.proposal, arguments.apply) {
-                let (file, values) = (arguments.file.as_str(), arguments.values);
-                let again = Again { file, program: &arguments.program, model: Axioms::C11.word(), values };
-                return apply(proposal, again, shared).unwrap_or_else(|error| print_input_error(&error, shared));
-            }
-            outcome.spoken.exit
-        }
-        Err(error) => print_input_error(&error, shared),
-    }
+    };
+    run_change(("orderings", &arguments.file, &arguments.sarif), shared, answer, |proposal| {
+        #[cfg(feature = "machine")]
+        return arguments.apply.then(|| {
+            let (file, values) = (arguments.file.as_str(), arguments.values);
+            let again = Again { file, program: &arguments.program, model: Axioms::C11.word(), values };
+            apply(proposal, again, shared)
+        });
+        #[cfg(not(feature = "machine"))]
+        unreachable!("{} is not read without the reader of machine code: {proposal:?}", arguments.file)
+    })
 }
 
 /// Finds the weakest orderings.
@@ -92,11 +96,13 @@ pub(super) fn answer(
         _ => program.source.name.clone(),
     };
     let is_needed = arguments.apply || arguments.diff;
-    let is_text_wanted = (is_needed || arguments.certificate.is_some()) && loaded.format != Format::Machine;
+    let outputs = OutputOptions::from(&arguments.sarif);
+    let is_shown = is_needed || arguments.certificate.is_some() || outputs.are_any();
+    let is_text_wanted = is_shown && loaded.format != Format::Machine;
     let (withheld, kept) = untaken(&arguments.file, loaded, || weaker_orderings(program));
     let options = OrderingsOptions {
         check: StaleOptions { axioms: Axioms::C11, values: arguments.values, certifies: true, limits: limits.clone() },
-        text: is_text_wanted.then_some((&loaded.format, path)),
+        text: is_text_wanted.then(|| RepairOptions { language: &loaded.format, path, redundant: false }),
         withheld,
     };
     let found = match orderings(program, &options, &Guarded { file: &arguments.file }) {
@@ -137,7 +143,10 @@ pub(super) fn answer(
         Orderings::Weakest(_) if holds => Exit::Holds,
         Orderings::Weakest(_) | Orderings::Unknown(_) => Exit::Unknown,
     };
+    let find = || ordering_findings(&result, &context, loaded.format);
+    let page = || orderings_page(&result, &context, &question(&arguments.file));
     let mut outcome = Outcome::new(exit, shared, || OrderingsDocument::new(&result, &context), report);
+    outcome.spoken.answer = outputs.answer(find, page);
     outcome.text = text.map(|text| text.text().to_owned());
     outcome.proposal = proposal;
     Ok(outcome)

@@ -109,14 +109,13 @@ impl<'p> LanguageRobustness<'p> {
 pub fn carry_to_language(program: &Program, accounts: &mut [Account<'_>]) {
     let robustness = accounts.iter().find(|account| account.ask == ROBUSTNESS);
     let standing = robustness.map_or(Standing::Unknown, Account::standing);
-    let is_weak = |own: &Instruction| matches!(own.operation(), Some(Operation::Update { spurious: Some(_), .. }));
-    let has_weak = program.threads.iter().flat_map(|thread| &thread.instructions).any(is_weak);
+    let is_whole = says_all_of_interleavings(program);
     for account in accounts.iter_mut().filter(|account| matches!(account.ask, "properties" | "hangs")) {
         let Answer::Holds(Proof { example: None, .. }) = account.answer else { continue };
         let reason = match standing {
             Standing::Violated => "it holds for interleavings; the program has executions that are none, or a race",
             Standing::Unknown => "it holds for interleavings, and whether the language admits others is not known",
-            Standing::Holds if has_weak => {
+            Standing::Holds if !is_whole => {
                 "it holds for interleavings in which no weak compare-exchange fails for no reason"
             }
             Standing::Holds => {
@@ -132,6 +131,12 @@ pub fn carry_to_language(program: &Program, accounts: &mut [Account<'_>]) {
         let verdict = account.verdict.replacen("holds", "unknown", 1);
         account.leave_open(verdict, reason);
     }
+}
+
+/// Whether the interleavings of a program are all of its executions where it is robust against a language: in them no weak compare-exchange fails for no reason.
+pub fn says_all_of_interleavings(program: &Program) -> bool {
+    let is_weak = |own: &Instruction| matches!(own.operation(), Some(Operation::Update { spurious: Some(_), .. }));
+    !program.threads.iter().flat_map(|thread| &thread.instructions).any(is_weak)
 }
 
 impl Evident for StaleCheck {

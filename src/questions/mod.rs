@@ -21,7 +21,7 @@ pub use ask::{Asked, Named, ask, check_evidence, confirm};
 pub use concurrency::{Concurrency, QueueOrder};
 pub use events::EventRobustness;
 pub use hangs::WaitsForEver;
-pub use language::{LanguageRobustness, carry_to_language};
+pub use language::{LanguageRobustness, carry_to_language, says_all_of_interleavings};
 pub use properties::{Properties, PropertyOptions};
 pub use pso::PsoRobustness;
 pub use races::TriangularRaces;

@@ -55,6 +55,7 @@ pub(super) fn answer(
     let result = report::Result {
         found: &found,
         axioms,
+        all: arguments.all,
         no_diff: no_text.as_deref(),
         proposal: proposal.as_ref(),
         kept: &kept,
@@ -103,9 +104,8 @@ fn proofs<'a>(loaded: &Loaded, found: &'a LanguageRepaired) -> Proofs<'a> {
 
 /// Refuses what is not for languages.
 fn check_options(arguments: &FencesArguments, name: &str) -> Result<(), InputError> {
-    let FencesArguments { redundant, all, nets, no_slice, .. } = *arguments;
+    let FencesArguments { redundant, nets, no_slice, .. } = *arguments;
     let is_other = redundant
-        || all
         || nets
         || no_slice
         || arguments.ask != Ask::Robustness
@@ -119,7 +119,7 @@ fn check_options(arguments: &FencesArguments, name: &str) -> Result<(), InputErr
     }
     let message =
         "against a language, `palisade fences` finds the fewest places to change, and then the weakest changes";
-    let help = "besides FILE, `--only`, `--never`, `--diff`, `--apply`, `--certificate`, `--values` and files go with \
+    let help = "besides FILE, `--only`, `--never`, `--all`, `--diff`, `--apply`, `--certificate`, `--values` and files go with \
                 it; `palisade orderings` says which orderings can be weaker"
         .to_owned();
     Err(InputError::file(name, message).with_help_if(Some(help)))

@@ -15,13 +15,10 @@ mod robustness;
 #[cfg(feature = "machine")]
 pub(super) mod sources;
 
-use super::batch::{Spoken, print_unwritten};
-use super::outcome::Outcome;
-use super::outputs::OutputOptions;
+use super::outcome::{Outcome, run_change};
 use super::words::Ask;
-use super::{Exit, Loaded, SharedOptions, print_input_error};
+use super::{Exit, Loaded, SharedOptions};
 use crate::limits::Limits;
-use crate::report::findings::Answer;
 use crate::semantics::graphs::Axioms;
 use crate::syntax::InputError;
 pub(super) use arguments::FencesArguments;
@@ -37,48 +34,22 @@ pub(super) use robustness::rejected;
 /// Runs `palisade fences`.
 pub(super) fn run(arguments: &FencesArguments, shared: &SharedOptions) -> Exit {
     let limits = shared.limits();
-    let outputs = OutputOptions::from(&arguments.sarif);
-    let outputs = match outputs.open() {
-        Ok(outputs) => outputs,
-        Err(error) => return print_input_error(&error, shared),
-    };
-    let answered = arguments.program.read_any_within(&arguments.file, &limits).and_then(|loaded| {
+    let answer = || {
+        let loaded = arguments.program.read_any_within(&arguments.file, &limits)?;
         loaded.print_warnings(shared);
         answer(arguments, shared, loaded, &limits)
-    });
-    let (exit, answer) = match answered.and_then(|outcome| say(outcome, arguments, shared)) {
-        Ok(said) => said,
-        Err(error) => {
-            let Spoken { answer, .. } = Spoken::refused(&arguments.file, &error, shared);
-            (print_input_error(&error, shared), answer)
-        }
     };
-    // Where the evidence was rejected, there is nothing to write.
-    let Some(answer) = answer else { return exit };
-    match outputs.finish("fences", &[answer]) {
-        Ok(()) => exit,
-        Err(error) => exit.worst(print_unwritten(&error, shared)),
-    }
-}
-
-/// Says what there is to say, and makes the changes of sources that are to be made.
-fn say(
-    outcome: Outcome,
-    arguments: &FencesArguments,
-    shared: &SharedOptions,
-) -> Result<(Exit, Option<Answer>), InputError> {
-    outcome.print();
-    let Outcome { spoken, proposal, .. } = outcome;
-    #[cfg(feature = "machine")]
-    if let (Some(proposal), true) = (&proposal, arguments.apply) {
-        let (file, values) = (arguments.file.as_str(), arguments.values);
-        let model = arguments.language().map_or("tso", Axioms::word);
-        let again = sources::Again { file, program: &arguments.program, model, values };
-        return Ok((sources::apply(proposal, again, shared)?, None));
-    }
-    #[cfg(not(feature = "machine"))]
-    let _ = (proposal, arguments, shared);
-    Ok((spoken.exit, spoken.answer))
+    run_change(("fences", &arguments.file, &arguments.sarif), shared, answer, |proposal| {
+        #[cfg(feature = "machine")]
+        return arguments.apply.then(|| {
+            let (file, values) = (arguments.file.as_str(), arguments.values);
+            let model = arguments.language().map_or("tso", Axioms::word);
+            let again = sources::Again { file, program: &arguments.program, model, values };
+            sources::apply(proposal, again, shared)
+        });
+        #[cfg(not(feature = "machine"))]
+        unreachable!("{} is not read without the reader of machine code: {proposal:?}", arguments.file)
+    })
 }
 
 /// Answers the question that the options ask.

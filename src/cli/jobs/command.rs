@@ -14,11 +14,24 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, FromArgMatches};
 
 /// Commands that can be jobs: their answers have evidence.
-pub(super) const COMMANDS: [&str; 4] = ["check", "cover", "fences", "prove"];
+pub(super) const COMMANDS: [&str; 5] = ["check", "cover", "fences", "orderings", "prove"];
 
 /// Options of these commands that write files, or say how to print; the jobs have their own.
-const NOT_IN_JOBS: [&str; 12] =
-    ["certificate", "report", "sarif", "junit", "apply", "diff", "write", "json", "quiet", "verbose", "jobs", "color"];
+const NOT_IN_JOBS: [&str; 13] = [
+    "certificate",
+    "report",
+    "sarif",
+    "junit",
+    "apply",
+    "diff",
+    "graphs",
+    "write",
+    "json",
+    "quiet",
+    "verbose",
+    "jobs",
+    "color",
+];
 
 /// The command line of a job.
 pub(super) struct Command {
@@ -53,7 +66,7 @@ impl Command {
     pub(super) fn path(&self) -> String {
         let id = match self.name.as_str() {
             "cover" => "net",
-            "fences" => "file",
+            "fences" | "orderings" => "file",
             _ => "files",
         };
         self.matches.get_one::<String>(id).cloned().unwrap_or_default()

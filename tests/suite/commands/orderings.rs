@@ -159,6 +159,69 @@ fn what_can_be_weaker_alone_need_not_be_together() {
     assert!(out.contains("line 7, relaxed, besides the others: "), "{out}");
 }
 
+/// What can be weaker is written for code hosts with the change as a fix, and why the rest cannot.
+#[test]
+fn orderings_are_written_for_other_tools() {
+    let folder = folder();
+    let (status, _, err) = said(folder.path(), "orderings strong.pal --sarif found.sarif --report page.html");
+    assert_eq!(status, 0, "{err}");
+    let log = documents::sarif(&folder.path().join("found.sarif"));
+    let results = log["runs"][0]["results"].as_array().expect("results");
+    let own: Vec<(&str, &str)> = results
+        .iter()
+        .map(|result| (result["ruleId"].as_str().expect("a rule"), result["kind"].as_str().unwrap_or("fail")))
+        .collect();
+    let weaker = ("ordering-stronger-than-needed", "fail");
+    assert_eq!(own, [("orderings-too-weak", "pass"), ("property-violated", "pass"), weaker, weaker, weaker]);
+    assert_eq!(
+        results[2]["message"]["text"],
+        "seq_cst of `store(ready, 1, seq_cst)` can be release; with relaxed sender (line 6) and receiver (line 13) \
+         access data without an order: a race"
+    );
+    let change = &results[2]["fixes"][0]["artifactChanges"][0]["replacements"][0];
+    assert_eq!(change["insertedContent"]["text"], "  store(ready, 1, release);\n");
+    let page = std::fs::read_to_string(folder.path().join("page.html")).expect("it was written");
+    for words in ["3 of its 3 orderings can be weaker", "can be release", "line 7</a>, relaxed: ", "class=\"added\""] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+    // Where nothing can be weaker each place has its violation.
+    assert_eq!(said(folder.path(), "orderings strong.pal --apply").0, 0);
+    assert_eq!(said(folder.path(), "orderings strong.pal --sarif found.sarif").0, 0);
+    let log = documents::sarif(&folder.path().join("found.sarif"));
+    let results = log["runs"][0]["results"].as_array().expect("results");
+    assert!(results.iter().all(|result| result["kind"] == "pass"), "{results:?}");
+    let steps = &results[2]["codeFlows"][0]["threadFlows"][0]["locations"];
+    assert!(steps.as_array().is_some_and(|steps| steps.len() > 2), "{results:?}");
+    assert_eq!(said(folder.path(), "orderings sb.pal --sarif found.sarif").0, 1);
+    let log = documents::sarif(&folder.path().join("found.sarif"));
+    assert_eq!(log["runs"][0]["results"][0]["ruleId"], "orderings-too-weak");
+}
+
+/// All sets of changes that cost as little are listed and shown, and no other one.
+#[test]
+fn all_cheapest_changes_are_listed() {
+    let folder = folder();
+    let flags = "program Flags
+address x, y
+plain data
+thread sender { data = 1; store(x, 1, relaxed); store(y, 1, relaxed); }
+thread receiver { await load(y, acquire) == 1; let seen = load(x, acquire); let got = data; }
+";
+    std::fs::write(folder.path().join("flags.pal"), flags).expect("it is written");
+    let (status, out, err) = said(folder.path(), "fences --model c11 --all --certificate evidence flags.pal");
+    assert_eq!(status, 0, "{out}{err}");
+    let (_, json, _) = said(folder.path(), "fences --model c11 --all --json flags.pal");
+    let document = documents::read(json.as_bytes());
+    let listed = document["alternatives"].as_array().expect("sets");
+    assert_eq!(document["alternatives_complete"], true);
+    assert_eq!(document["alternatives_checked"], listed.len());
+    assert!(out.contains(&format!("  optima   {}\n", listed.len())), "{out}");
+    assert!(verified(folder.path(), "evidence").contains("and with none cheaper"));
+    // Each by itself makes the program robust, and those listed are all: every other set of as many places is not robust.
+    let (_, json, _) = said(folder.path(), "fences --model c11 --json flags.pal");
+    assert!(documents::read(json.as_bytes()).get("alternatives").is_none());
+}
+
 #[test]
 fn what_is_not_robust_has_no_weaker_orderings() {
     let folder = folder();

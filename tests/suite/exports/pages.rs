@@ -40,7 +40,7 @@ fn is_whole(page: &str) {
 }
 
 /// Commands with words that their pages show.
-const PAGES: [(&[&str], &[&str]); 23] = [
+const PAGES: [(&[&str], &[&str]); 26] = [
     (
         &["check", "models/peterson-fenced.pal", "--model", "pso", "--verify"],
         &["not robust against PSO", "happens-before cycle", "delayed past line 20", "accepted the evidence"],
@@ -97,6 +97,24 @@ const PAGES: [(&[&str], &[&str]); 23] = [
         &["no fence helps: violated under SC", "Why none helps", "class=\"states\""],
     ),
     (&["fences", "models/peterson.pal", "--never", "*"], &["no valid set under the restrictions", "stays feasible"]),
+    (
+        &["orderings", "models/c11/treiber-stack.pal"],
+        &[
+            "robust against C11",
+            "ordering that is needed",
+            "With weaker orderings",
+            "class=\"lanes\"",
+            "for every claim",
+        ],
+    ),
+    (
+        &["orderings", "models/c11/publish-then-look.pal"],
+        &["not robust against C11 with its own orderings", "How it happens", "class=\"cycle\""],
+    ),
+    (
+        &["fences", "models/c11/publish-then-look.pal", "--model", "c11", "--all"],
+        &["for robustness against C11", "Why nothing less will do"],
+    ),
     (&["fences", "models/events/pause-request.pal"], &["2 changes needed, none cheaper", "one of", "class=\"added\""]),
     (
         &["fences", "models/events/pause-request.pal", "--never", "*"],

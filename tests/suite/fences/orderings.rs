@@ -58,16 +58,16 @@ fn every_claim_about_orderings_has_its_evidence() {
             let Some(program) = random_program(seed, &shape) else { continue };
             let mut random = Randomness::new(seed ^ 0x0de);
             let check = StaleOptions { axioms: Axioms::C11, values: 12, certifies: true, limits: Limits::none() };
-            let language: (&dyn palisade::program::Language, String) = (&Format::Native, "weakest.pal".to_owned());
-            let Ok(found) = orderings(
-                &program,
-                &OrderingsOptions { check, text: Some(language), withheld: BTreeSet::new() },
-                &WithinLimits,
-            ) else {
+            let text = RepairOptions { language: &Format::Native, path: "weakest.pal".to_owned(), redundant: false };
+            let options = OrderingsOptions { check, text: Some(text), withheld: BTreeSet::new() };
+            let Ok(found) = orderings(&program, &options, &WithinLimits) else {
                 continue;
             };
             if let Some(shown) = &found.shown {
-                corruptions += assert_evidence(&program, shown, &[], &mut random);
+                let text = || found.text.as_ref().and_then(|text| Some(text.as_ref().ok()?.program.clone()));
+                let texts: Vec<Option<Program>> =
+                    shown.evidence.valid.iter().map(|valid| valid.repaired.as_ref().and_then(|_| text())).collect();
+                corruptions += assert_evidence(&program, shown, &texts, &mut random);
             }
             match &found.orderings {
                 Orderings::Weakest(places) => {

@@ -3,6 +3,9 @@
 //! Jobs of every kind are done once. A generator then swaps the evidence of results, drops pieces of it and edits lines at random. Whatever it does, an answer that
 //! counts is the one that the honest results have, by evidence of the same kinds.
 
+use super::forged_inputs::{
+    BROKEN, EVENTS, EXCLUSION, EXISTS, FLAGS, NET, PASSED, QUIET_EVENTS, RING, STATED, property,
+};
 use crate::documents::{evidence, is_json, read};
 use crate::environment::{sample, seeds};
 use palisade::semantics::random::Randomness;
@@ -11,120 +14,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-const BROKEN: &str = "program Broken
-thread a regs r init l0 begin
-  l0: mem[x] <- 1; goto l1;
-  l1: r <- mem[y]; goto l2;
-end
-thread b [2] regs r init l0 begin
-  l0: mem[y] <- 1; goto l1;
-  l1: r <- mem[x]; goto l2;
-end
-";
-
-/// Robust; both properties hold under TSO, the second one not under PSO.
-const STATED: &str = "program Stated
-thread a regs r init l0 begin
-  l0: mem[data] <- 1; goto l1;
-  l1: mem[flag] <- 1; goto l2;
-end
-thread b regs f, d init l0 begin
-  l0: f <- mem[flag]; goto l1;
-  l1: d <- mem[data]; goto l2;
-  l2: ensure d < 2; goto l3;
-  l3: ensure f = 0 || d = 1; goto l4;
-end
-";
-
-/// Store buffering: the property fails under TSO, and holds with a fence in each thread.
-const EXCLUSION: &str = "program Exclusion
-address x, y, a_in, b_in
-thread a regs r, s init l0 begin
-  l0: mem[x] <- 1; goto l1;
-  l1: r <- mem[y]; goto l2;
-  l2: assume r = 0; goto l3;
-  l3: mem[a_in] <- 1; goto l4;
-  l4: s <- mem[b_in]; goto l5;
-  l5: ensure s = 0; goto l6;
-end
-thread b regs r init l0 begin
-  l0: mem[y] <- 1; goto l1;
-  l1: r <- mem[x]; goto l2;
-  l2: assume r = 0; goto l3;
-  l3: mem[b_in] <- 1; goto l4;
-end
-";
-
-/// Both threads look before the other's store is there, and one waits for ever.
-const FLAGS: &str = "program Flags
-address x, y, kick
-thread a { x = 1; if (y == 1) { kick = 1; } }
-thread b { y = 1; if (x == 0) { await (kick == 1); } }
-";
-
-/// The writer releases what it has stored, and the reader acquires it.
-const PASSED: &str = "program Passed
-plain data
-address flag
-thread writer { data = 1; store(flag, 1, release); }
-thread reader { let seen = load(flag, acquire); if (seen == 1) { let got = data; } }
-";
-
-const EVENTS: &str = "program Events
-domain 0..1
-address query, list
-event onText [*] regs q init a begin
-  a: q <- *;
-  b: mem[query] <- q;
-  c: post any search();
-end
-task search() regs s init a begin
-  a: s <- mem[query];
-  b: post main show(s);
-end
-task show(s) begin
-  a: mem[list] <- s;
-end
-";
-
-const QUIET_EVENTS: &str = "program Quiet
-domain 0..1
-address x
-event one [2] init a begin
-  a: mem[x] <- 1;
-end
-";
-
-const EXISTS: &str = "X86 exists
-{ x=0; y=0; }
- P0          | P1          ;
- MOV [x],$1  | MOV [y],$1  ;
- MOV EAX,[y] | MOV EAX,[x] ;
-exists (0:EAX=0 /\\ 1:EAX=0)
-";
-
-const NET: &str = "vars\n p q\nrules\n p >= 1 -> p' = p - 1, q' = q + 1;\ninit\n p = 1, q = 0\ntarget\n q >= TOKENS\n";
-
-const RING: &str = r#"<?xml version="1.0"?>
-<pnml xmlns="http://www.pnml.org/version-2009/grammar/pnml"><net id="ring" type="http://www.pnml.org/version-2009/grammar/ptnet"><page id="p">
-<place id="a"><initialMarking><text>1</text></initialMarking></place><place id="b"/>
-<transition id="ab"/><transition id="ba"/>
-<arc id="1" source="a" target="ab"/><arc id="2" source="ab" target="b"/>
-<arc id="3" source="b" target="ba"/><arc id="4" source="ba" target="a"/>
-</page></net></pnml>
-"#;
-
-/// Whether so many tokens are ever on places.
-fn property(id: &str, low: u32, places: &str) -> String {
-    let places: String = places.chars().map(|place| format!("<place>{place}</place>")).collect();
-    format!(
-        "<property><id>{id}</id><formula><exists-path><finally><integer-le><integer-constant>{low}</integer-constant>\
-         <tokens-count>{places}</tokens-count></integer-le></finally></exists-path></formula></property>"
-    )
-}
-
 /// The jobs, each of a question of its own.
-const JOBS: [&str; 42] = [
+const JOBS: [&str; 53] = [
     "check broken.pal",
     "check broken.pal --each --model=ra",
     "check broken.pal --each --threads=b=1",
@@ -146,6 +37,9 @@ const JOBS: [&str; 42] = [
     "check passed.pal --each --model=c11",
     "check racy.pal --each --model=c11",
     "check relaxed.pal --each --model=c11",
+    "check kept.pal --each --model=c11",
+    "check kept.pal --each --model=c11+--ask=properties",
+    "check passed.pal --each --model=c11+--ask=hangs",
     "prove stated.pal",
     "prove stated.pal --each --model=pso",
     "prove stated.pal --each --model=sc",
@@ -159,6 +53,14 @@ const JOBS: [&str; 42] = [
     "fences exclusion.pal --each --ask=properties",
     "fences flags.pal --each --ask=hangs",
     "fences timed.pal --each --ask=hangs+--ignore-timeouts",
+    "fences racy.pal --each --model=c11",
+    "fences racy.pal --each --model=c11+--only=reader.*",
+    "fences relaxed.pal --each --model=c11+--all",
+    "fences passed.pal --each --model=c11",
+    "fences broken.pal --each --model=ra",
+    "orderings strong.pal",
+    "orderings racy.pal",
+    "orderings wrong.pal",
     "cover covered.spec",
     "cover safe.spec",
     "cover ring.pnml --each --all",
@@ -209,6 +111,10 @@ impl Honest {
                 .replace("data = 1;", "store(data, 1, relaxed);")
                 .replace("= data", "= load(data, relaxed)"),
         );
+        let kept = PASSED.replace("let got = data;", "let got = data; ensure got == 1;");
+        write("strong.pal", &kept.replace("release", "seq_cst").replace("acquire", "seq_cst"));
+        write("wrong.pal", &kept.replace("got == 1", "got == 0"));
+        write("kept.pal", &kept);
         write("events.pal", EVENTS);
         write("quiet.pal", QUIET_EVENTS);
         write("exists.litmus", EXISTS);
@@ -317,6 +223,17 @@ fn honest_results_have_their_answers() {
         ("check passed.pal --each --model=c11", 0, "robust"),
         ("check racy.pal --each --model=c11", 1, "not-robust"),
         ("check relaxed.pal --each --model=c11", 1, "not-robust"),
+        ("check kept.pal --each --model=c11", 0, "holds"),
+        ("check kept.pal --each --model=c11+--ask=properties", 0, "holds"),
+        ("check passed.pal --each --model=c11+--ask=hangs", 0, "free"),
+        ("fences racy.pal --each --model=c11", 0, "repaired"),
+        ("fences racy.pal --each --model=c11+--only=reader.*", 1, "impossible"),
+        ("fences relaxed.pal --each --model=c11+--all", 0, "repaired"),
+        ("fences passed.pal --each --model=c11", 0, "robust"),
+        ("fences broken.pal --each --model=ra", 0, "repaired"),
+        ("orderings strong.pal", 0, "robust"),
+        ("orderings racy.pal", 1, "not-robust"),
+        ("orderings wrong.pal", 1, "violated"),
         ("prove stated.pal", 0, "holds"),
         ("prove stated.pal --each --model=pso", 1, "violated"),
         ("prove exclusion.pal", 1, "violated"),
@@ -346,6 +263,11 @@ fn honest_results_have_their_answers() {
     let costs = |line: &str| honest.answers[honest.job(line)]["cost"].clone();
     assert_eq!(costs("fences broken.pal"), "2");
     assert_eq!(costs("fences broken.pal --each --cost=costs.csv"), "7");
+    assert_eq!(costs("fences racy.pal --each --model=c11"), "1001");
+    assert_eq!(costs("orderings strong.pal"), "2");
+    for line in ["fences racy.pal --each --model=c11", "orderings strong.pal"] {
+        assert_eq!(honest.answers[honest.job(line)]["cheapest"], true, "{line}");
+    }
 }
 
 /// The forged results that were accepted once, and their like.
@@ -394,6 +316,27 @@ fn known_forgeries_are_rejected() {
         // No evidence, and any cost.
         ("fences broken.pal", unproved),
         ("fences broken.pal", swapped("fences broken.pal", "fences broken.pal --each --cost=costs.csv")),
+        // Of a language, one of two pieces from which it follows; a repair among fewer measures, or of another language.
+        (
+            "check kept.pal --each --model=c11",
+            only("check kept.pal --each --model=c11", &|text| text.contains("\"kind\":\"property\"")),
+        ),
+        (
+            "check kept.pal --each --model=c11+--ask=properties",
+            only("check kept.pal --each --model=c11+--ask=properties", &|text| text.contains("\"kind\":\"property\"")),
+        ),
+        (
+            "fences racy.pal --each --model=c11",
+            swapped("fences racy.pal --each --model=c11", "fences racy.pal --each --model=c11+--only=reader.*"),
+        ),
+        ("fences racy.pal --each --model=c11", swapped("fences racy.pal --each --model=c11", "orderings racy.pal")),
+        ("fences broken.pal --each --model=ra", swapped("fences broken.pal --each --model=ra", "fences broken.pal")),
+        ("orderings strong.pal", only("orderings strong.pal", &|text| !text.contains("\"kind\":\"repair\""))),
+        ("orderings strong.pal", only("orderings strong.pal", &|text| !text.contains("\"kind\":\"property\""))),
+        (
+            "orderings wrong.pal",
+            claiming(only("orderings wrong.pal", &|text| !text.contains("\"kind\":\"property-witness\"")), 0, "robust"),
+        ),
         // One property of three.
         ("cover ring.pnml --each --all", only("cover ring.pnml --each --all", &|text| text.contains("one#1"))),
     ];
@@ -422,6 +365,13 @@ fn answers_too(own: &str, other: &str) -> bool {
             | ("check flags.pal --each --ask=hangs", "check flags.pal")
             // A violation of one of the questions is one of all.
             | ("check flags.pal", "check flags.pal --each --ask=hangs")
+            // Robustness as it is: there is nothing to repair.
+            | ("fences passed.pal --each --model=c11", "check passed.pal --each --model=c11")
+            | ("check passed.pal --each --model=c11", "fences passed.pal --each --model=c11")
+            | ("fences passed.pal --each --model=c11", "check passed.pal --each --model=c11+--ask=hangs")
+            // The same two pieces.
+            | ("check kept.pal --each --model=c11", "check kept.pal --each --model=c11+--ask=properties")
+            | ("check kept.pal --each --model=c11+--ask=properties", "check kept.pal --each --model=c11")
     )
 }
 
@@ -475,6 +425,10 @@ fn edited_results_say_nothing_else() {
                     let mut said = said(answer);
                     if answer["cheapest"] == false {
                         said[3] = &own["cheapest"];
+                        // There are dearer orderings in the evidence as well: those that places have alone.
+                        if line.starts_with("orderings") {
+                            said[2] = &own["cost"];
+                        }
                     }
                     assert_eq!(said, self::said(own), "seed {seed}, {line}, {what}: {answer}");
                     // That a repaired text is robust is shown twice.

@@ -10,6 +10,7 @@ mod crowds;
 mod cut_counters;
 mod decided_on_nets;
 pub(crate) mod far;
+mod forged_inputs;
 mod forged_results;
 pub(crate) mod joint_states;
 mod language;

@@ -2,6 +2,7 @@
 
 mod fences;
 mod language_fences;
+mod orderings;
 mod pairs;
 mod place;
 mod property_fences;
@@ -11,6 +12,7 @@ mod told;
 
 pub use fences::fence_findings;
 pub use language_fences::language_findings;
+pub use orderings::ordering_findings;
 pub use pairs::pair_findings;
 pub use place::{Fix, Region};
 pub use property_fences::property_fence_findings;

@@ -35,6 +35,7 @@ pub fn language_page(
     if let LanguageRepair::Impossible(row) = &result.found.repair {
         page.section("Why none helps", &story(&Shown::of_graph(&row.stated, &row.violation)));
     }
+    page.section("As little changed in other ways", &others(result, context));
     page.section("Why nothing less will do", &rows(result, context));
     page.section("Kept", &kept(result));
     page.section("The change", &document.diff.map(diff).unwrap_or_default());
@@ -60,6 +61,21 @@ fn changes(result: &Result<'_>, context: &Context<'_>) -> String {
     };
     let rows: Vec<Vec<String>> = changes.iter().map(row).collect();
     if rows.is_empty() { String::new() } else { table(&["change", "", "without it"], &rows) }
+}
+
+/// The other sets of changes that cost as little, where they are asked for.
+fn others(result: &Result<'_>, context: &Context<'_>) -> String {
+    let set = |set: &Vec<Measure>| {
+        let names: Vec<String> = set.iter().map(|own| escaped(change(context.program, *own))).collect();
+        vec![names.join(", ")]
+    };
+    let rows: Vec<Vec<String>> = result.found.alternatives.iter().skip(1).map(set).collect();
+    let more = if result.found.alternatives_complete { "" } else { "There may be more. " };
+    if rows.is_empty() {
+        String::new()
+    } else {
+        paragraph(format!("{more}Each is shown valid.")) + &table(&["changes"], &rows)
+    }
 }
 
 /// The sets of changes of which one is needed.

@@ -17,6 +17,8 @@ fn described(mark: Mark) -> (&'static str, &'static str) {
         Mark::Violated => ("violated", "violated property"),
         Mark::Fence => ("fence", "fence goes here"),
         Mark::Redundant => ("redundant", "fence that can go"),
+        Mark::Weaker => ("redundant", "ordering that can be weaker"),
+        Mark::Needed => ("fence", "ordering that is needed"),
         Mark::Unreached => ("unreached", "not reached"),
     }
 }

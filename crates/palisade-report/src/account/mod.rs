@@ -131,6 +131,10 @@ pub enum Mark {
     Fence,
     /// A fence that is there and can go.
     Redundant,
+    /// An ordering that can be weaker.
+    Weaker,
+    /// An ordering that cannot.
+    Needed,
     /// A label that no interleaving reaches.
     Unreached,
 }

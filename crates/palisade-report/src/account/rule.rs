@@ -67,6 +67,14 @@ impl Rule {
         short: "This fence can go",
         full: "The program is as robust without this fence as with it, and so it is without all the fences of the program that are reported together.",
     };
+    /// An ordering that is stronger than the program needs.
+    pub const STRONGER_THAN_NEEDED: &'static Self = &Self {
+        id: "ordering-stronger-than-needed",
+        name: "OrderingStrongerThanNeeded",
+        level: Level::Note,
+        short: "This ordering can be weaker",
+        full: "The program stays robust against C11, free of races and right with a weaker ordering here, and so it does with all the changes of the program that are reported together.",
+    };
     /// A load races with a store after an earlier store of its thread.
     pub const TRIANGULAR_RACE: &'static Self = &Self {
         id: "triangular-race",
@@ -117,12 +125,13 @@ impl Rule {
     };
 
     /// The rules of the house, in the order in which reports list them.
-    pub const ALL: [&'static Self; 11] = [
+    pub const ALL: [&'static Self; 12] = [
         Self::NOT_ROBUST,
         Self::NOT_ROBUST_IN_LANGUAGE,
         Self::PROPERTY_VIOLATED,
         Self::MISSING_FENCE,
         Self::REDUNDANT_FENCE,
+        Self::STRONGER_THAN_NEEDED,
         Self::TRIANGULAR_RACE,
         Self::HANG,
         Self::NOT_ATOMIC,

@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::documents::{
     EvidenceWord, FencesDocument, FencesVerdictWord, MeasurePlace, PlacedMeasure, PurposeWord, VerdictWord,
 };
-use palisade_engine::fences::LanguageRepair;
+use palisade_engine::fences::{LanguageRepair, Measure};
 
 impl<'a> FencesDocument<'a> {
     /// The document of a repair against a language.
@@ -38,6 +38,12 @@ impl<'a> FencesDocument<'a> {
                 document.cost = Some(found.cost().to_f64());
                 document.exact_cost = Some(found.cost().to_string());
                 document.optimal = result.is_shown();
+                if result.all {
+                    let places = |set: &Vec<Measure>| set.iter().map(|own| MeasurePlace::new(program, *own)).collect();
+                    document.alternatives = Some(found.alternatives.iter().map(places).collect());
+                    document.alternatives_complete = Some(found.alternatives_complete);
+                    document.alternatives_checked = Some(found.shown.as_ref().map_or(0, |shown| shown.optima));
+                }
                 let is_checked = found.certificate.is_some();
                 document.repaired = Some(if is_checked { VerdictWord::Robust } else { VerdictWord::Unknown });
             }

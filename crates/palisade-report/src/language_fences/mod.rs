@@ -20,6 +20,8 @@ pub struct Result<'a> {
     pub found: &'a LanguageRepaired,
     /// The language.
     pub axioms: Axioms,
+    /// Whether all sets that cost as little are asked for.
+    pub all: bool,
     /// Why the text itself is not changed.
     pub no_diff: Option<&'a str>,
     /// Of machine code, the changes of its sources.
@@ -55,6 +57,15 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
             if let Some((violation, stated)) = &own.returns {
                 let _ = writeln!(out, "           without it {}", GraphWords::of(stated, violation).words);
             }
+        }
+    }
+    if result.all && !found.alternatives.is_empty() {
+        let more = if found.alternatives_complete { "" } else { " known; there may be more" };
+        let _ = writeln!(out, "  optima   {}{more}", found.alternatives.len());
+        for set in &found.alternatives {
+            let names: Vec<String> = set.iter().map(|measure| change(program, *measure)).collect();
+            let _ =
+                writeln!(out, "           {}", if names.is_empty() { "nothing".to_owned() } else { names.join(", ") });
         }
     }
     out.push_str(&kept_lines(result.kept));

@@ -80,7 +80,7 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
     }
     if let Orderings::Weakest(places) = &found.orderings {
         out.push_str(&table(program, places));
-        out.push_str(&reasons(program, places));
+        out.push_str(&consequences(program, places));
     }
     out.push_str(&kept_lines(result.kept));
     if verbosity > 0 {
@@ -111,7 +111,7 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
             let _ = write!(out, "\n{}", Violation::of_graph(&row.stated, &row.violation).text(verbosity));
         }
         Orderings::Weakest(places) if result.graphs => {
-            for (place, needed) in places.iter().flat_map(|place| shown(place).map(move |needed| (place, needed))) {
+            for (place, needed) in reasons_shown(places) {
                 let _ = write!(out, "\n{}:\n{}", what(program, place, needed), graph(needed, verbosity));
             }
         }
@@ -126,7 +126,8 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
     out
 }
 
-fn headline(found: &OrderingsShown) -> String {
+/// What was found, in a sentence.
+pub fn headline(found: &OrderingsShown) -> String {
     match &found.orderings {
         Orderings::NotRobust(_) => "not robust against C11 with its own orderings".to_owned(),
         Orderings::Unknown(reason) => format!("robustness against C11 is unknown: {reason}"),
@@ -146,12 +147,20 @@ fn headline(found: &OrderingsShown) -> String {
 }
 
 /// An ordering in a word; a relaxed fence is none.
-fn word(place: &OrderedPlace, ordering: Ordering) -> &'static str {
+pub fn word(place: &OrderedPlace, ordering: Ordering) -> &'static str {
     if place.is_fence && ordering == Ordering::Relaxed { "none" } else { ordering.word() }
 }
 
+/// What a place can be where all are as weak as possible, in words.
+pub fn may_be(place: &OrderedPlace) -> String {
+    match word(place, place.together) {
+        "none" => "can go".to_owned(),
+        ordering => format!("can be {ordering}"),
+    }
+}
+
 /// The text of an access, on one line; of machine code, that of its source.
-fn code(program: &Program, place: &OrderedPlace) -> String {
+pub fn code(program: &Program, place: &OrderedPlace) -> String {
     let span = program.thread(place.thread).instruction(place.access).span;
     let own = source_place::words(program, span).unwrap_or_else(|| program.source.slice(span).to_owned());
     let own = own.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -160,7 +169,7 @@ fn code(program: &Program, place: &OrderedPlace) -> String {
 }
 
 /// The line that an access stands on, from 1.
-fn line(program: &Program, place: &OrderedPlace) -> usize {
+pub fn line(program: &Program, place: &OrderedPlace) -> usize {
     program.source.position(program.thread(place.thread).instruction(place.access).span.start).line
 }
 
@@ -175,12 +184,10 @@ fn table(program: &Program, places: &[OrderedPlace]) -> String {
     let first = if program.source.is_listing { "place" } else { "line" };
     let mut rows = vec![[first, "ordering", "alone", "together", ""].map(str::to_owned)];
     for place in places {
-        let alone: Vec<&str> = place.alone.iter().map(|ordering| word(place, *ordering)).collect();
-        let open = if place.open.is_empty() { "" } else { " or less" };
         rows.push([
             at(program, place),
             word(place, place.stated).to_owned(),
-            format!("{}{open}", alone.join(" or ")),
+            weaker(place),
             word(place, place.together).to_owned(),
             code(program, place),
         ]);
@@ -199,11 +206,23 @@ fn table(program: &Program, places: &[OrderedPlace]) -> String {
     out
 }
 
+/// The weakest orderings that a place may have alone, in words.
+pub fn weaker(place: &OrderedPlace) -> String {
+    let alone: Vec<&str> = place.alone.iter().map(|ordering| word(place, *ordering)).collect();
+    let open = if place.open.is_empty() { "" } else { " or less" };
+    format!("{}{open}", alone.join(" or "))
+}
+
 /// Why a place is no weaker than it is together with the others, or where it can be as weak as may be alone.
-fn shown(place: &OrderedPlace) -> impl Iterator<Item = &Needed> {
+pub fn reasons(place: &OrderedPlace) -> impl Iterator<Item = &Needed> {
     let alone = place.needed_alone.iter().filter(|needed| place.together.is_at_least(needed.ordering));
     let forbidden: Vec<Ordering> = place.needed_alone.iter().map(|needed| needed.ordering).collect();
     alone.chain(place.needed.iter().filter(move |needed| !forbidden.contains(&needed.ordering)))
+}
+
+/// All places with what is shown of them.
+pub fn reasons_shown(places: &[OrderedPlace]) -> impl Iterator<Item = (&OrderedPlace, &Needed)> {
+    places.iter().flat_map(|place| reasons(place).map(move |needed| (place, needed)))
 }
 
 /// `line 18, relaxed`.
@@ -216,9 +235,9 @@ fn what(program: &Program, place: &OrderedPlace, needed: &Needed) -> String {
 }
 
 /// What the weaker orderings lead to.
-fn reasons(program: &Program, places: &[OrderedPlace]) -> String {
+fn consequences(program: &Program, places: &[OrderedPlace]) -> String {
     let mut out = String::new();
-    for (place, needed) in places.iter().flat_map(|place| shown(place).map(move |needed| (place, needed))) {
+    for (place, needed) in reasons_shown(places) {
         if out.is_empty() {
             out.push_str("with weaker orderings:\n");
         }

@@ -4,6 +4,7 @@
 //! questions come from the command line and the inputs, and the answers from what the checker says of evidence about them.
 
 mod nets;
+mod orderings;
 mod programs;
 mod repairs;
 
@@ -41,6 +42,7 @@ pub(super) struct Answer {
 pub(super) fn asked(command: &Command, inputs: &[JobInput]) -> Result<Box<dyn Asked>, InputError> {
     Ok(match command.name.as_str() {
         "cover" => Box::new(nets::Coverability::of(command, inputs)?),
+        "orderings" => Box::new(orderings::WeakestOrderings::of(command)?),
         "fences" => Box::new(repairs::Repair::of(command)?),
         _ => Box::new(programs::Verdicts::of(command)?),
     })
@@ -82,6 +84,11 @@ impl<Q: PartialEq> Questions<Q> {
         }
     }
 
+    /// The answer to a question, if it is one of these and has one.
+    fn answer(&self, question: &Q) -> Option<bool> {
+        self.0.iter().find(|(own, _)| own == question).and_then(|(_, answer)| *answer)
+    }
+
     /// The answers, in the order of the questions.
     fn answers(&self) -> impl Iterator<Item = Option<bool>> {
         self.0.iter().map(|(_, answer)| *answer)
@@ -89,13 +96,18 @@ impl<Q: PartialEq> Questions<Q> {
 
     /// How a command ends that answers all of them.
     fn exit(&self) -> Exit {
-        let exit = |answer: Option<bool>| match answer {
-            Some(true) => Exit::Holds,
-            Some(false) => Exit::Fails,
-            None => Exit::Unknown,
-        };
-        self.answers().map(exit).fold(Exit::Holds, Exit::worst)
+        exit_of(self.answers())
     }
+}
+
+/// How a command ends that has these answers.
+fn exit_of(answers: impl Iterator<Item = Option<bool>>) -> Exit {
+    let exit = |answer: Option<bool>| match answer {
+        Some(true) => Exit::Holds,
+        Some(false) => Exit::Fails,
+        None => Exit::Unknown,
+    };
+    answers.map(exit).fold(Exit::Holds, Exit::worst)
 }
 
 /// Whether evidence states a subject, wherever the input lies.

@@ -1,6 +1,6 @@
 //! Questions about a program as it is: robustness, hangs, races, properties.
 
-use super::{Answer, Asked, Questions, states};
+use super::{Answer, Asked, Questions, exit_of, states};
 use crate::cli::Exit;
 use crate::cli::check::{CheckArguments, looks_for_hangs, questions};
 use crate::cli::jobs::command::Command;
@@ -10,7 +10,7 @@ use crate::cli::words::{Ask, QueueChoice};
 use crate::concurrency::{ConcurrencyViolation, is_in_order};
 use crate::evidence::{About, Evidence, ProgramSubject};
 use crate::program::Program;
-use crate::questions::{Properties, PropertyOptions};
+use crate::questions::{Properties, PropertyOptions, says_all_of_interleavings};
 use crate::robustness::is_task_witness_in_order;
 use crate::semantics::graphs::Axioms;
 use crate::semantics::{Model, Quantifier, Target};
@@ -35,6 +35,16 @@ enum Question {
     Unasked,
 }
 
+/// What answers about interleavings say of a language: what holds of them holds of it where the program is robust.
+struct Carried {
+    /// The language, if one is asked about.
+    language: Option<Axioms>,
+    /// Whether the interleavings are all executions of a program that is robust.
+    is_whole: bool,
+    /// Whether robustness is asked for its own sake.
+    is_told: bool,
+}
+
 /// The verdicts that a job asks for about a program.
 pub(super) struct Verdicts {
     /// The program.
@@ -45,6 +55,10 @@ pub(super) struct Verdicts {
     questions: Questions<Question>,
     /// Whether the final states asked about are what an `exists` asks for.
     wants_final_states: bool,
+    /// Of these, the ones that are known to be reached.
+    examples: Vec<Target>,
+    /// What the answers about interleavings say of a language.
+    carried: Carried,
     /// Which violations count.
     queue: QueueChoice,
     /// Whether a stuck state counts besides, under this model: nobody need have shown that there is none.
@@ -77,12 +91,6 @@ impl Verdicts {
                 Ask::Properties => {
                     let options = PropertyOptions { only: arguments.only.clone(), ..PropertyOptions::new(model) };
                     let properties = Properties::new(loaded.about(), options)?;
-                    if arguments.model.language().is_some() && !properties.are_none() {
-                        // They follow from two pieces of evidence together.
-                        let message = "jobs ask about a language for robustness alone";
-                        let error = InputError::file(command.path(), message);
-                        return Err(error.with_help_if(Some("say `--ask robustness`".to_owned())));
-                    }
                     subjects.push(loaded.subject_of(properties.watched()));
                     asked.extend(properties.targets().iter().map(|target| Question::Property(model, *target)));
                     asked.extend(properties.are_some_unasked().then_some(Question::Unasked));
@@ -94,20 +102,14 @@ impl Verdicts {
         {
             subjects.extend(command.load_other(&path).ok().map(|other| other.subject()));
         }
-        let is_robustness = |question: &Question| {
-            matches!(question, Question::Robustness(_) | Question::Language(_) | Question::Concurrency)
+        let carried = Carried {
+            language: arguments.model.language(),
+            is_whole: says_all_of_interleavings(&loaded.program),
+            // Robustness may be there for what it says of the other questions alone.
+            is_told: arguments.asks_for(Ask::Robustness.name()),
         };
-        let words = if asked.is_empty() {
-            ("holds", "violated")
-        } else if asked.iter().all(|question| *question == Question::RaceFree) {
-            ("race-free", "triangular-race")
-        } else if asked.iter().all(|question| matches!(question, Question::Free(_))) {
-            ("free", "stuck")
-        } else if asked.iter().all(is_robustness) {
-            ("robust", "not-robust")
-        } else {
-            ("holds", "violated")
-        };
+        let words =
+            words(asked.iter().filter(|question| carried.is_told || !matches!(question, Question::Language(_))));
         let quantifier = loaded.question.as_ref().map(|question| question.condition().quantifier);
         let hangs_under = looks_for_hangs(&arguments, &loaded).then_some(model);
         Ok(Self {
@@ -117,6 +119,8 @@ impl Verdicts {
             subjects,
             questions: Questions::new(asked),
             wants_final_states: quantifier == Some(Quantifier::Exists),
+            examples: Vec::new(),
+            carried,
             queue: arguments.queue,
             words,
         })
@@ -135,9 +139,25 @@ impl Verdicts {
         Err("it says who hangs under another model than the job's".to_owned())
     }
 
+    /// What the answer to a question says of the language that is asked about, if one is; nothing for a question that is not told.
+    fn carry(&self, question: Question, answer: Option<bool>) -> Option<Option<bool>> {
+        let Some(language) = self.carried.language else { return Some(answer) };
+        let is_shown = |target: &Target| self.examples.contains(target);
+        match question {
+            Question::Language(_) => self.carried.is_told.then_some(answer),
+            Question::Property(_, target) if is_shown(&target) => Some(answer),
+            Question::Property(..) | Question::Free(_) if answer == Some(true) => {
+                let is_robust = self.questions.answer(&Question::Language(language)) == Some(true);
+                Some(answer.filter(|_| is_robust && self.carried.is_whole))
+            }
+            _ => Some(answer),
+        }
+    }
+
     /// Answers a question about a property.
     fn take_property(&mut self, model: Model, target: Target, is_reached: bool) -> Result<(), String> {
         let is_wanted = target == Target::FinalStates && self.wants_final_states;
+        self.examples.extend((is_wanted && is_reached).then_some(target));
         self.questions.take(&Question::Property(model, target), is_wanted || !is_reached)
     }
 
@@ -152,6 +172,24 @@ impl Verdicts {
             Evidence::NotTsoRobust(_, witness) => is_task_witness_in_order(&self.program, witness),
             _ => true,
         }
+    }
+}
+
+/// The verdicts about some questions in words.
+fn words<'q>(mut asked: impl Iterator<Item = &'q Question> + Clone) -> (&'static str, &'static str) {
+    let is_robustness = |question: &Question| {
+        matches!(question, Question::Robustness(_) | Question::Language(_) | Question::Concurrency)
+    };
+    if asked.clone().next().is_none() {
+        ("holds", "violated")
+    } else if asked.clone().all(|question| *question == Question::RaceFree) {
+        ("race-free", "triangular-race")
+    } else if asked.clone().all(|question| matches!(question, Question::Free(_))) {
+        ("free", "stuck")
+    } else if asked.all(is_robustness) {
+        ("robust", "not-robust")
+    } else {
+        ("holds", "violated")
     }
 }
 
@@ -205,7 +243,7 @@ impl Asked for Verdicts {
     }
 
     fn answer(&self) -> Answer {
-        let exit = self.questions.exit();
+        let exit = exit_of(self.questions.0.iter().filter_map(|(question, answer)| self.carry(*question, *answer)));
         let verdict = match exit {
             Exit::Holds => self.words.0,
             Exit::Fails => self.words.1,

@@ -2,16 +2,17 @@
 
 use super::{Answer, Asked, states};
 use crate::cli::Exit;
-use crate::cli::fences::{FencesArguments, hang_options, placement_options};
+use crate::cli::fences::{FencesArguments, hang_options, placement_options, untaken};
 use crate::cli::jobs::command::Command;
 use crate::cli::verify::AcceptedEvidence;
 use crate::cli::words::Ask;
 use crate::evidence::{About, Evidence, ProgramSubject, RepairClaim, RepairEvidence};
-use crate::fences::{Cost, CostUnit, FenceOptions, unit_of_costs};
+use crate::fences::{Cost, CostUnit, FenceOptions, language_offer, language_unit_of_costs, unit_of_costs};
 use crate::limits::Limits;
 use crate::program::{NoMonitor, Program};
 use crate::properties::placement::{self, PlacementOptions};
 use crate::properties::targets;
+use crate::semantics::graphs::Axioms;
 use crate::semantics::{Model, Target};
 use crate::syntax::InputError;
 use crate::verify::RepairFacts;
@@ -21,6 +22,8 @@ use std::collections::BTreeSet;
 enum Goal {
     /// Robustness.
     Robust(FenceOptions),
+    /// Robustness against a language.
+    Language(Axioms, FenceOptions),
     /// These targets are not reached.
     Properties(PlacementOptions, Vec<Target>),
     /// Nobody waits for ever; whether timeouts are ignored.
@@ -57,14 +60,16 @@ impl Repair {
     /// What a `fences` asks.
     pub(super) fn of(command: &Command) -> Result<Self, InputError> {
         let arguments: FencesArguments = command.arguments()?;
-        if arguments.language().is_some() {
-            let error = InputError::file(command.path(), "repairs against a language are not divided among machines");
-            return Err(error.with_help_if(Some("run `palisade fences` itself".to_owned())));
-        }
         let mut loaded = command.load()?;
         // Fences are for all delays.
         loaded.program.accepted.clear();
-        let goal = if arguments.is_for_properties() {
+        let goal = if let Some(axioms) = arguments.language() {
+            let mut options = arguments.fence_options(&loaded, &Limits::none())?;
+            let offer = || language_offer(&loaded.program, axioms, &options);
+            let (withheld, _) = untaken(&command.path(), &loaded, offer);
+            options.withheld = withheld;
+            Goal::Language(axioms, options)
+        } else if arguments.is_for_properties() {
             let options = placement_options(&arguments, &loaded, &Limits::none())?;
             let refused = |error: NoMonitor| InputError::file(command.path(), error.to_string());
             let mut targets = targets(&loaded.program.monitored().map_err(refused)?, loaded.question.as_ref());
@@ -90,6 +95,9 @@ impl Repair {
     fn unit(&self, repair: &RepairEvidence) -> Option<CostUnit> {
         let unit = match (&self.goal, &repair.claim) {
             (Goal::Robust(options), RepairClaim::Robust) => unit_of_costs(&self.program, options, repair),
+            (Goal::Language(axioms, options), RepairClaim::Language(own)) if own == axioms => {
+                Ok(language_unit_of_costs(&self.program, *axioms, options, repair))
+            }
             (Goal::Properties(options, asked), RepairClaim::Properties { model, targets })
                 if *model == options.model && targets == asked =>
             {
@@ -139,6 +147,9 @@ impl Asked for Repair {
                 accepted.repair.as_ref().and_then(|facts| self.of_repair(repair, facts))
             }
             (Evidence::Robust(..) | Evidence::TsoRobust(..), Goal::Robust(_)) => Some(Known::Unneeded),
+            (Evidence::LanguageRobust(_, certificate), Goal::Language(axioms, _)) => {
+                (certificate.axioms == *axioms).then_some(Known::Unneeded)
+            }
             (Evidence::Property(..), Goal::Properties(options, asked)) => {
                 let facts = accepted.properties.as_ref();
                 let facts = facts.filter(|facts| facts.model == options.model);
@@ -169,7 +180,7 @@ impl Asked for Repair {
         let (verdict, cost) = match (known, &self.goal) {
             (Known::Repaired(cost, is_cheapest), _) => ("repaired", Some((cost.to_string(), *is_cheapest))),
             (Known::Impossible, _) => ("impossible", None),
-            (Known::Unneeded, Goal::Robust(_)) => ("robust", None),
+            (Known::Unneeded, Goal::Robust(_) | Goal::Language(..)) => ("robust", None),
             (Known::Unneeded, Goal::Properties(..) | Goal::Hangs(..)) => ("holds", None),
         };
         Answer { exit: exit(known), verdict, cost }

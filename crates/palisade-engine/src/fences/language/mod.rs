@@ -17,9 +17,14 @@ mod repair;
 mod search;
 mod weakest;
 
-pub use repair::{LanguageChange, LanguageRepair, LanguageRepaired, language_offer, repair_language};
+pub use repair::{
+    LanguageChange, LanguageRepair, LanguageRepaired, language_offer, language_unit_of_costs, repair_language,
+};
 pub use search::LanguageRow;
-pub use weakest::{Needed, OrderedPlace, Orderings, OrderingsOptions, OrderingsShown, orderings, weaker_orderings};
+pub use weakest::{
+    Needed, OrderedPlace, Orderings, OrderingsOptions, OrderingsShown, orderings, orderings_unit_of_costs,
+    weakened_text, weaker_orderings,
+};
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,8 @@
 //! The orderings on offer, and what they cost.
 
 use crate::fences::cost::Cost;
+use crate::fences::offered::{CostUnit, unit_among};
+use palisade_evidence::RepairEvidence;
 use palisade_model::program::{InstructionId, Measure, Operation, Ordering, Program, Sites, ThreadId};
 
 /// An access or a fence whose ordering can be another one.
@@ -66,4 +68,16 @@ impl Choosable {
     pub(super) fn cost(self, ordering: Ordering) -> Cost {
         Cost::of_count(self.units(ordering))
     }
+}
+
+/// The unit of the costs of evidence that offers just these measures at their costs; nothing where it offers others.
+pub(super) fn unit_of_offer(
+    program: &Program,
+    offer: &[(Measure, Cost)],
+    evidence: &RepairEvidence,
+) -> Option<CostUnit> {
+    let (measures, costs): (Vec<Measure>, Vec<Cost>) = offer.iter().cloned().unzip();
+    let cost = |measure| Ok(costs[measures.iter().position(|own| *own == measure).expect("it is on offer")].clone());
+    let have_all_costs = evidence.measures.iter().all(|(_, cost)| cost.is_some());
+    unit_among(program, &measures, cost, evidence).ok().flatten().filter(|_| have_all_costs)
 }

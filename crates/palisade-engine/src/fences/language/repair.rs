@@ -1,19 +1,19 @@
 //! The weakest changes that make a program robust against a language: stronger orderings, and
 //! sequentially consistent fences.
 
-use super::offer::Choosable;
+use super::offer::{Choosable, unit_of_offer};
 use super::search::{End, LanguageRow, Search};
 use crate::fences::catalogues::permitted;
 use crate::fences::cost::Cost;
 use crate::fences::fence_error::FenceError;
+use crate::fences::offered::CostUnit;
 use crate::fences::options::FenceOptions;
 use crate::fences::repair::{Checker, Checks, RepairError, RepairOptions, RepairedText, Shown};
-use crate::robustness::{GraphViolation, StaleAnswer, StaleOptions, decide_stale};
-use palisade_evidence::{Row, RowWitness, StaleCertificate, ValidProof, ValidSet};
+use crate::robustness::{GraphViolation, StaleAnswer, StaleOptions};
+use palisade_evidence::{RepairEvidence, Row, RowWitness, StaleCertificate, ValidProof, ValidSet};
 use palisade_model::limits::StopReason;
 use palisade_model::program::{Measure, NoText, Program, Sites};
 use palisade_semantics::graphs::Axioms;
-use palisade_verify::check_repaired_text;
 
 /// What a change of a place costs, whatever it is: so many times what the weakest ordering costs.
 /// As few places as possible are changed, and then as little as possible.
@@ -32,6 +32,10 @@ pub struct LanguageRepaired {
     pub certificate: Option<StaleCertificate>,
     /// What the claims rest on, and what `verify` makes of it.
     pub shown: Option<Shown>,
+    /// All sets of changes that cost as little, the one taken first; none where they are not asked for.
+    pub alternatives: Vec<Vec<Measure>>,
+    /// Whether these are all.
+    pub alternatives_complete: bool,
     /// How many forms of the program were checked.
     pub searches: usize,
     /// How many configurations were explored for that.
@@ -130,24 +134,29 @@ pub fn repair_language(
     if let Some(text) = &text {
         // The certificate is about labels by number, which the text has in its own order.
         own = match text {
-            Ok(text) => {
-                search.searches += 1;
-                let (answer, configurations) = decide_stale(&text.program, &check)?;
-                search.configurations += configurations;
-                if let StaleAnswer::Robust(certificate) = answer { certificate } else { None }
-            }
+            Ok(text) => match search.ask_text(&text.program)? {
+                StaleAnswer::Robust(certificate) => certificate,
+                StaleAnswer::NotRobust(_) | StaleAnswer::Unknown(_) => None,
+            },
             Err(_) => None,
         };
-        if let (Ok(text), Some(certificate)) = (text, &own)
-            && check_repaired_text(program, &evidence, &valid.set, &text.program).is_ok()
-        {
-            valid.repaired = Some(wanted.input(&text.program));
-            valid.proof = ValidProof::Language(certificate.clone());
-            texts.push(Some(text.program.clone()));
+        if let (Ok(text), Some(certificate)) = (text, &own) {
+            texts.extend(search.say_by_text(&evidence, &mut valid, (text, wanted), certificate));
         }
     }
     evidence.valid.push(valid);
-    let shown = Shown::of(program, evidence, &texts, is_bound, search.searches, checker)?;
+    let most = options.alternatives;
+    let (others, are_all) = if most > 0 { search.all_cheapest(&cheapest, most)? } else { Default::default() };
+    let mut alternatives = if most > 0 { vec![taken.clone()] } else { Vec::new() };
+    for (other, certificate) in others {
+        alternatives.push(search.named(&other));
+        let set = search.offered.positions(&search.named(&other));
+        evidence.valid.push(ValidSet { set, repaired: None, proof: ValidProof::Language(certificate) });
+    }
+    let mut shown = Shown::of(program, evidence, &texts, is_bound, search.searches, checker)?;
+    if shown.facts.is_some() {
+        shown.optima = alternatives.len();
+    }
     let change = |(measure, cost): (Measure, Cost)| {
         let others = search.set_of(taken.iter().copied().filter(|other| *other != measure));
         let returns = search.row_against(&others).and_then(|row| search.violation_in(row, &others));
@@ -155,12 +164,33 @@ pub fn repair_language(
     };
     let changes = taken.iter().copied().zip(search.costs(&cheapest)).map(change).collect();
     let certificate = own.filter(|_| shown.facts.is_some());
-    Ok(LanguageRepaired { text, certificate, ..told(search, LanguageRepair::Valid(changes), Some(shown)) })
+    let found = told(search, LanguageRepair::Valid(changes), Some(shown));
+    Ok(LanguageRepaired { text, certificate, alternatives, alternatives_complete: are_all, ..found })
 }
 
 fn told(search: Search<'_>, repair: LanguageRepair, shown: Option<Shown>) -> LanguageRepaired {
     let Search { rows, searches, configurations, .. } = search;
-    LanguageRepaired { repair, rows, text: None, certificate: None, shown, searches, configurations }
+    LanguageRepaired {
+        repair,
+        rows,
+        text: None,
+        certificate: None,
+        shown,
+        alternatives: Vec::new(),
+        alternatives_complete: false,
+        searches,
+        configurations,
+    }
+}
+
+/// The unit of the costs of evidence that offers just what a repair may choose among, at its costs; nothing where it offers else.
+pub fn language_unit_of_costs(
+    program: &Program,
+    axioms: Axioms,
+    options: &FenceOptions,
+    evidence: &RepairEvidence,
+) -> Option<CostUnit> {
+    unit_of_offer(program, &offer(program, axioms, options), evidence)
 }
 
 /// The measures that a repair may choose among.
@@ -169,7 +199,7 @@ pub fn language_offer(program: &Program, axioms: Axioms, options: &FenceOptions)
 }
 
 /// What is on offer: orderings stronger than those of the text, and fences where something accesses memory.
-fn offer(program: &Program, axioms: Axioms, options: &FenceOptions) -> Vec<(Measure, Cost)> {
+pub(super) fn offer(program: &Program, axioms: Axioms, options: &FenceOptions) -> Vec<(Measure, Cost)> {
     let sites = Sites::of(program);
     let mut offer = Vec::new();
     if axioms == Axioms::C11 {

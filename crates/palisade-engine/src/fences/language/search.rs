@@ -2,13 +2,15 @@
 
 use crate::fences::catalogue::MeasureSet;
 use crate::fences::cost::Cost;
-use crate::fences::covering::{Cheapest, cheapest, proved};
+use crate::fences::covering::{Cheapest, all_cheapest, cheapest, proved};
 use crate::fences::offered::Offered;
+use crate::fences::repair::{RepairOptions, RepairedText};
 use crate::robustness::{Fault, GraphViolation, StaleAnswer, StaleOptions, decide_stale};
-use palisade_evidence::{RepairClaim, RepairEvidence, Row, RowWitness, StaleCertificate};
+use palisade_evidence::{RepairClaim, RepairEvidence, Row, RowWitness, StaleCertificate, ValidProof, ValidSet};
 use palisade_model::limits::StopReason;
 use palisade_model::program::{InstructionId, LabelId, Measure, Program, ThreadId};
 use palisade_semantics::graphs::{Axioms, by_language};
+use palisade_verify::check_repaired_text;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Measures of which every robust form of the program has one.
@@ -38,6 +40,9 @@ pub(super) enum Answer {
     /// It was not found out.
     Unknown(StopReason),
 }
+
+/// Robust forms with their certificates; whether these are all of their cost.
+pub(super) type Robust = (Vec<(MeasureSet, StaleCertificate)>, bool);
 
 /// How rounds end.
 pub(super) enum End {
@@ -119,6 +124,52 @@ impl<'a> Search<'a> {
                 Answer::Row(_) => {}
                 Answer::Impossible(row) => return Ok(End::Impossible(row)),
                 Answer::Unknown(reason) => return Ok(End::Unknown(reason)),
+            }
+        }
+    }
+
+    /// Checks a changed text.
+    pub(super) fn ask_text(&mut self, text: &Program) -> Result<StaleAnswer, Fault> {
+        self.searches += 1;
+        let (answer, configurations) = decide_stale(text, self.options)?;
+        self.configurations += configurations;
+        Ok(answer)
+    }
+
+    /// Has a valid set of some evidence shown by the certificate of a changed text, where the text says the program with
+    /// the set: what the text says then.
+    pub(super) fn say_by_text(
+        &self,
+        evidence: &RepairEvidence,
+        valid: &mut ValidSet,
+        (text, wanted): (&RepairedText, &RepairOptions<'_>),
+        certificate: &StaleCertificate,
+    ) -> Option<Option<Program>> {
+        check_repaired_text(self.program, evidence, &valid.set, &text.program).ok()?;
+        valid.repaired = Some(wanted.input(&text.program));
+        valid.proof = ValidProof::Language(certificate.clone());
+        Some(Some(text.program.clone()))
+    }
+
+    /// The robust forms, other than a cheapest one, that cost as little, at most so many with it;
+    /// whether these are all.
+    pub(super) fn all_cheapest(&mut self, one: &MeasureSet, most: usize) -> Result<Robust, Fault> {
+        let (mut robust, mut open): (Vec<(MeasureSet, StaleCertificate)>, Vec<MeasureSet>) = (Vec::new(), Vec::new());
+        loop {
+            let rows: Vec<MeasureSet> = self.rows.iter().map(|row| row.set.clone()).collect();
+            let Ok((all, are_all)) = all_cheapest(&rows, &self.costs, one, most, &self.options.limits) else {
+                return Ok((robust, false));
+            };
+            let is_known =
+                |set: &MeasureSet| set == one || open.contains(set) || robust.iter().any(|own| own.0 == *set);
+            let Some(set) = all.into_iter().find(|set| !is_known(set)) else {
+                return Ok((robust, are_all && open.is_empty()));
+            };
+            match self.ask(&set)? {
+                Answer::Robust(certificate) => robust.push((set, certificate)),
+                Answer::Unknown(_) => open.push(set),
+                Answer::Row(_) => {}
+                Answer::Impossible(_) => unreachable!("some form is robust"),
             }
         }
     }

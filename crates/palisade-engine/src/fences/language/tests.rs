@@ -1,11 +1,15 @@
 //! Orderings of random programs against all assignments, each asked about by the oracle.
 
 use super::offer::Choosable;
-use super::{OrderedPlace, Orderings, OrderingsOptions, orderings};
-use crate::fences::repair::WithinLimits;
+use super::repair::offer;
+use super::search::Search;
+use super::{LanguageRepair, OrderedPlace, Orderings, OrderingsOptions, orderings, repair_language};
+use crate::fences::cost::Cost;
+use crate::fences::options::FenceOptions;
+use crate::fences::repair::{RepairOptions, WithinLimits};
 use crate::robustness::StaleOptions;
 use palisade_model::limits::Limits;
-use palisade_model::program::{Ordering, Program, Sites};
+use palisade_model::program::{Measure, Ordering, Program, Sites};
 use palisade_model::text::SourceText;
 use palisade_semantics::Instance;
 use palisade_semantics::graphs::oracle::{Found, by_events};
@@ -166,6 +170,54 @@ fn the_weakest_orderings_are_those_of_exhaustive_search() {
         }
     }
     assert!(weakened > 5 && kept > 5, "{weakened} weakened, {kept} kept, {not_shown} kept without a violation");
+}
+
+/// A program that passes a message, with orderings that are too weak in some places.
+fn weak_message(seed: u64) -> Program {
+    let mut random = Randomness::new(seed);
+    let store = ["relaxed", "release"][random.below(2)];
+    let load = if store == "release" { "relaxed" } else { ["relaxed", "acquire"][random.below(2)] };
+    let again = ["", "store(other, 1, relaxed);"][random.below(2)];
+    let text = format!(
+        "program message\naddress flag, other\nplain text\n\
+         thread a {{ text = 1; {again} store(flag, 1, {store}); }}\n\
+         thread b {{ if (load(flag, {load}) == 1) {{ let seen = text; }} }}\n"
+    );
+    let read = parse(SourceText::new("message.pal", text), Format::Native);
+    read.unwrap_or_else(|errors| panic!("{errors:?}")).program
+}
+
+/// `--all` lists each cheapest set of changes, and no other one.
+#[test]
+fn all_cheapest_repairs_are_those_of_exhaustive_search() {
+    for seed in 0..if is_full() { 64 } else { 6 } {
+        let program = weak_message(seed);
+        let options = FenceOptions { values: 50, alternatives: 1_000, ..FenceOptions::default() };
+        let wanted = RepairOptions { language: &Format::Native, path: "repaired.pal".to_owned(), redundant: false };
+        let found = repair_language(&program, Axioms::C11, &options, &wanted, &WithinLimits).expect("it is repaired");
+        let LanguageRepair::Valid(_) = found.repair else { panic!("seed {seed} is not repaired") };
+        assert!(found.alternatives_complete, "seed {seed}");
+        let check = StaleOptions { axioms: Axioms::C11, values: 50, certifies: false, limits: Limits::none() };
+        let offered = offer(&program, Axioms::C11, &options);
+        let search = Search::new(&program, offered.clone(), &check);
+        let measures: Vec<Measure> = offered.iter().map(|(measure, _)| *measure).collect();
+        let is_robust = |set: &[Measure]| {
+            is_robust(&search.form(&search.set_of(set.iter().copied())), Axioms::C11).expect("it is small")
+        };
+        let none = std::iter::once(Vec::new());
+        let pairs =
+            measures.iter().enumerate().flat_map(|(at, one)| measures[..at].iter().map(|other| vec![*other, *one]));
+        let sets = none.chain(measures.iter().map(|own| vec![*own])).chain(pairs);
+        let cost = |set: &[Measure]| -> Cost {
+            offered.iter().filter(|(own, _)| set.contains(own)).map(|(_, cost)| cost.clone()).sum()
+        };
+        let valid: Vec<Vec<Measure>> = sets.filter(|set| is_robust(set)).collect();
+        let least = valid.iter().map(|set| cost(set)).min().expect("two changes repair it");
+        let expected: BTreeSet<Vec<Measure>> = valid.into_iter().filter(|set| cost(set) == least).collect();
+        let listed: BTreeSet<Vec<Measure>> = found.alternatives.iter().cloned().collect();
+        assert_eq!(listed, expected, "seed {seed}: {}", program.source.text);
+        assert_eq!(found.shown.expect("no limits are set").optima, listed.len(), "seed {seed}");
+    }
 }
 
 /// A form that is at least as strong has no more consistent graphs: for C11, and for the axioms

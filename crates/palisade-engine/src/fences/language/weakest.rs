@@ -1,11 +1,13 @@
 //! Which orderings of a robust program can be weaker, one by one and together.
 
-use super::offer::Choosable;
+use super::offer::{Choosable, unit_of_offer};
 use super::search::{Answer, End, LanguageRow, Search};
 use crate::fences::catalogue::MeasureSet;
-use crate::fences::repair::{Checker, Checks, RepairError, RepairedText, Shown};
-use crate::robustness::{GraphViolation, StaleAnswer, StaleOptions, decide_stale};
-use palisade_evidence::{Row, RowWitness, StaleCertificate, ValidProof, ValidSet};
+use crate::fences::cost::Cost;
+use crate::fences::offered::CostUnit;
+use crate::fences::repair::{Checker, Checks, RepairError, RepairOptions, RepairedText, Shown};
+use crate::robustness::{GraphViolation, StaleAnswer, StaleOptions};
+use palisade_evidence::{RepairEvidence, Row, RowWitness, StaleCertificate, ValidProof, ValidSet};
 use palisade_model::limits::StopReason;
 use palisade_model::program::{InstructionId, Language, Measure, NoText, Ordering, Program, Sites, ThreadId};
 use std::collections::BTreeSet;
@@ -15,9 +17,8 @@ use std::collections::BTreeSet;
 pub struct OrderingsOptions<'a> {
     /// How forms of the program are checked. Certificates are asked for in any case.
     pub check: StaleOptions,
-    /// Where the weakened text is wanted: the language of the program's text, and the name under
-    /// which it is read again.
-    pub text: Option<(&'a dyn Language, String)>,
+    /// Where the weakened text is wanted: how it is written and read again.
+    pub text: Option<RepairOptions<'a>>,
     /// Orderings that cannot be given to their places: such a place keeps its own.
     pub withheld: BTreeSet<Measure>,
 }
@@ -116,6 +117,59 @@ pub fn weaker_orderings(program: &Program) -> Vec<Measure> {
     places.iter().flat_map(|place| place.weaker().map(|ordering| place.measure(ordering))).collect()
 }
 
+/// The unit of the costs of evidence that offers just the orderings that places may have; nothing where it offers others.
+pub fn orderings_unit_of_costs(
+    program: &Program,
+    withheld: &BTreeSet<Measure>,
+    evidence: &RepairEvidence,
+) -> Option<CostUnit> {
+    unit_of_offer(program, &offer(&judged(program, withheld)), evidence)
+}
+
+/// The accesses and fences that are judged: those that may have a weaker ordering, but for withheld ones.
+fn judged(program: &Program, withheld: &BTreeSet<Measure>) -> Vec<Choosable> {
+    let mut places = weakenable(program);
+    places.retain(|place| !place.weaker().any(|ordering| withheld.contains(&place.measure(ordering))));
+    places
+}
+
+/// Their orderings, up to those of the text. None of them is `relaxed`.
+fn offer(places: &[Choosable]) -> Vec<(Measure, Cost)> {
+    let of_place = |place: &Choosable| {
+        let kept = place.weaker().chain([place.stated]).filter(|ordering| *ordering != Ordering::Relaxed);
+        kept.map(|ordering| (place.measure(ordering), place.cost(ordering))).collect::<Vec<_>>()
+    };
+    places.iter().flat_map(of_place).collect()
+}
+
+/// The orderings that places have with some measures.
+fn given(places: &[Choosable], taken: &[Measure]) -> Vec<Ordering> {
+    let of = |place: &Choosable| {
+        let own = place.choices.iter().filter(|ordering| taken.contains(&place.measure(**ordering)));
+        own.fold(Ordering::Relaxed, |joined, ordering| joined.join(*ordering))
+    };
+    places.iter().map(of).collect()
+}
+
+/// The changes that give places these orderings.
+fn weakened(places: &[Choosable], orderings: &[Ordering]) -> Vec<Measure> {
+    let others = places.iter().zip(orderings).filter(|(place, ordering)| place.stated != **ordering);
+    others.map(|(place, ordering)| place.measure(*ordering)).collect()
+}
+
+/// The text with the orderings of the first valid set of some evidence.
+pub fn weakened_text(
+    program: &Program,
+    withheld: &BTreeSet<Measure>,
+    evidence: &RepairEvidence,
+    language: &dyn Language,
+) -> Option<RepairedText> {
+    let taken = evidence.valid.first()?.set.iter().map(|position| Some(evidence.measures.get(*position)?.0));
+    let places = judged(program, withheld);
+    let changes = weakened(&places, &given(&places, &taken.collect::<Option<Vec<_>>>()?));
+    RepairedText::new(program, language, &changes, &program.source.name).ok()
+}
+
 /// The accesses and fences that may have a weaker ordering.
 fn weakenable(program: &Program) -> Vec<Choosable> {
     let mut places = Choosable::all(program, &Sites::of(program));
@@ -144,21 +198,15 @@ pub fn orderings(
 /// The question, with what is known of it.
 struct Asking<'a> {
     program: &'a Program,
-    check: &'a StaleOptions,
     places: Vec<Choosable>,
     search: Search<'a>,
 }
 
 impl<'a> Asking<'a> {
     fn new(program: &'a Program, check: &'a StaleOptions, withheld: &BTreeSet<Measure>) -> Self {
-        let mut places = weakenable(program);
-        places.retain(|place| !place.weaker().any(|ordering| withheld.contains(&place.measure(ordering))));
-        let offer = places.iter().flat_map(|place| {
-            let kept = place.weaker().chain([place.stated]).filter(|ordering| *ordering != Ordering::Relaxed);
-            kept.map(|ordering| (place.measure(ordering), place.cost(ordering)))
-        });
-        let search = Search::new(program, offer.collect(), check);
-        Self { program, check, places, search }
+        let places = judged(program, withheld);
+        let search = Search::new(program, offer(&places), check);
+        Self { program, places, search }
     }
 
     /// The set of the measures with which places have orderings.
@@ -168,12 +216,7 @@ impl<'a> Asking<'a> {
 
     /// The orderings that places have with a set.
     fn orderings(&self, set: &MeasureSet) -> Vec<Ordering> {
-        let taken = self.search.named(set);
-        let of = |place: &Choosable| {
-            let own = place.choices.iter().filter(|ordering| taken.contains(&place.measure(**ordering)));
-            own.fold(Ordering::Relaxed, |joined, ordering| joined.join(*ordering))
-        };
-        self.places.iter().map(of).collect()
+        given(&self.places, &self.search.named(set))
     }
 
     fn answer(mut self, options: &OrderingsOptions<'_>, checker: Checker<'_>) -> Result<OrderingsShown, RepairError> {
@@ -194,32 +237,28 @@ impl<'a> Asking<'a> {
         for number in 0..self.places.len() {
             found.push(self.judge(number, &together, &mut others)?);
         }
+        let weakened = weakened(&self.places, &together);
+        let wanted = options.text.as_ref().filter(|_| !weakened.is_empty());
+        let text = wanted.map(|own| RepairedText::new(self.program, own.language, &weakened, &own.path));
         let (mut evidence, positions) = self.search.evidence();
         let is_bound = self.search.add_bound(&mut evidence, &positions, &cheapest);
         let set = |set: &MeasureSet| self.search.offered.positions(&self.search.named(set));
         let valid =
             |set: Vec<usize>, certificate| ValidSet { set, repaired: None, proof: ValidProof::Language(certificate) };
-        evidence.valid.push(valid(set(&cheapest), certificate.clone()));
-        evidence.valid.extend(others.into_iter().map(|(own, certificate)| valid(set(&own), certificate)));
-        let shown = Shown::of(self.program, evidence, &[], is_bound, 0, checker)?;
-        let weakened: Vec<Measure> = self
-            .places
-            .iter()
-            .zip(&together)
-            .filter(|(place, ordering)| place.stated != **ordering)
-            .map(|(place, ordering)| place.measure(*ordering))
-            .collect();
-        let text = match &options.text {
-            Some((language, path)) if !weakened.is_empty() => {
-                Some(RepairedText::new(self.program, *language, &weakened, path))
-            }
-            _ => None,
-        };
+        let mut own = valid(set(&cheapest), certificate.clone());
+        let others: Vec<ValidSet> = others.into_iter().map(|(other, shown)| valid(set(&other), shown)).collect();
         let certificate = match &text {
             Some(Ok(text)) => self.certificate_of(text)?,
             _ if weakened.is_empty() => Some(certificate),
             _ => None,
         };
+        let mut texts = Vec::new();
+        if let (Some(Ok(text)), Some(certificate), Some(wanted)) = (&text, &certificate, wanted) {
+            texts.extend(self.search.say_by_text(&evidence, &mut own, (text, wanted), certificate));
+        }
+        evidence.valid.push(own);
+        evidence.valid.extend(others);
+        let shown = Shown::of(self.program, evidence, &texts, is_bound, 0, checker)?;
         Ok(OrderingsShown { text, certificate, ..self.told(Orderings::Weakest(found), Some(shown)) })
     }
 
@@ -230,10 +269,7 @@ impl<'a> Asking<'a> {
 
     /// The certificate of a weakened text, in which instructions and labels have numbers of their own.
     fn certificate_of(&mut self, text: &RepairedText) -> Result<Option<StaleCertificate>, RepairError> {
-        self.search.searches += 1;
-        let (answer, configurations) = decide_stale(&text.program, self.check)?;
-        self.search.configurations += configurations;
-        Ok(match answer {
+        Ok(match self.search.ask_text(&text.program)? {
             StaleAnswer::Robust(certificate) => certificate,
             StaleAnswer::NotRobust(_) => {
                 return Err(RepairError::Broken("the weakened text is not the program that was checked".to_owned()));

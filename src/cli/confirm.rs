@@ -77,7 +77,8 @@ impl Confirmation {
         asked || cfg!(debug_assertions)
     }
 
-    /// Confirms the verdict about a file where that is due. A debug build's own check is given up at a limit.
+    /// Confirms the verdict about a file where that is due. A debug build's own check is given up at a limit, and not
+    /// begun where too little time is left: what is given up takes a processor from the writing of the evidence.
     pub(super) fn of(
         file: &str,
         asked: bool,
@@ -88,6 +89,9 @@ impl Confirmation {
             return None;
         }
         let (start, used) = (Instant::now(), processor_time());
+        if !asked && limits.remaining().is_some_and(|left| left < used / 2) {
+            return None;
+        }
         let (rejected, stopped) = match check_within(file, limits, check()?) {
             Ok(checked) => (checked.err(), None),
             Err(reason) if asked => (None, Some(reason)),

@@ -75,6 +75,8 @@ pub struct Properties<'p> {
     targets: Vec<Target>,
     /// Why the others cannot be asked about.
     unasked: Option<String>,
+    /// What the answers are about, in words.
+    subject: String,
     options: PropertyOptions,
 }
 
@@ -106,7 +108,12 @@ impl<'p> Properties<'p> {
         }
         let all = targets(&watched, written.condition);
         let targets = chosen(&Stated { program, question: written.condition }, all, &options.only)?;
-        Ok(Self { written, watched, queued, targets, unasked, options })
+        let subject = if program.is_event_driven() {
+            tso::instance_words(program)
+        } else {
+            program_words(program, written.changed)
+        };
+        Ok(Self { written, watched, queued, targets, unasked, subject, options })
     }
 
     /// The threads that are asked about, which evidence is about.
@@ -153,7 +160,7 @@ impl<'p> Properties<'p> {
     fn account(&self, target: Target) -> Account<'p> {
         let (stated, model) = (self.stated(), self.name());
         let question = format!("{} under {model}", stated.quoted(target));
-        let account = Account::new("properties", Rule::PROPERTY_VIOLATED, question, self.subject());
+        let account = Account::new("properties", Rule::PROPERTY_VIOLATED, question, self.subject.clone());
         Account {
             heading: stated.kind(target),
             about: stated.place(target),
@@ -163,15 +170,6 @@ impl<'p> Properties<'p> {
             model: Some(self.word()),
             verdict: format!("unknown under {model}"),
             ..account
-        }
-    }
-
-    fn subject(&self) -> String {
-        let program = self.written.program;
-        if program.is_event_driven() {
-            tso::instance_words(program)
-        } else {
-            program_words(program, self.written.changed)
         }
     }
 
@@ -347,7 +345,7 @@ impl Question for Properties<'_> {
             for joint in &self.written.program.never {
                 let (text, place) = stated.joint_words(joint);
                 let question = format!("`{text}` under {}", self.name());
-                let mut account = Account::new("properties", Rule::PROPERTY_VIOLATED, question, self.subject());
+                let mut account = Account::new("properties", Rule::PROPERTY_VIOLATED, question, self.subject.clone());
                 account.heading = "never";
                 account.about = place;
                 account.place = Some(joint.span);

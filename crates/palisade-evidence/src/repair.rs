@@ -79,7 +79,7 @@ pub enum ValidProof {
     /// Why it reaches none of the targets.
     Properties(PropertyEvidence),
     /// Why it has no stuck state.
-    Free(Box<FreeCertificate>),
+    Free(Arc<FreeCertificate>),
 }
 
 /// Measures of which every set needs one that brings about what is claimed: the program with all others is not so.

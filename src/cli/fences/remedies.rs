@@ -83,7 +83,7 @@ fn proofs<'a>(loaded: &Loaded, found: &'a Remedied) -> Proofs<'a> {
         let subject = loaded.subject_of(program);
         match proof.clone() {
             ValidProof::Tasks(certificate) => Some(Evidence::TsoRobust(subject, certificate)),
-            ValidProof::Free(certificate) => Some(Evidence::Free(subject, *certificate)),
+            ValidProof::Free(certificate) => Some(Evidence::Free(subject, certificate)),
             ValidProof::Robust(_) | ValidProof::Language(_) | ValidProof::Properties(_) => None,
         }
     };

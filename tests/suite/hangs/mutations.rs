@@ -6,6 +6,7 @@ use palisade::hangs::{HangOptions, Verdict};
 use palisade::program::Program;
 use palisade::semantics::Model;
 use palisade::verify::{check_free, check_stuck};
+use std::sync::Arc;
 
 const FREE: [&str; 3] = [
     "address x, y thread a { x = 1; mfence; await (y == 1); } thread b { y = 1; mfence; await (x == 1); }",
@@ -24,7 +25,7 @@ const STUCK: [&str; 3] = [
 fn free(text: &str) -> (Program, FreeCertificate) {
     let program = program(&format!("program small\n{text}"));
     match asked(&program, Model::Tso).verdict {
-        Verdict::Free(certificate) => (program, *certificate),
+        Verdict::Free(certificate) => (program, Arc::unwrap_or_clone(certificate)),
         other => panic!("{other:?}: {text}"),
     }
 }
@@ -126,7 +127,7 @@ fn evidence_about_timeouts_is_about_the_program_with_them() {
     let witness = StuckWitness { ignores_timeouts: false, ..stuck.witness() };
     assert!(check_stuck(&timed, &witness).is_err());
     let Verdict::Free(certificate) = asked(&timed, Model::Tso).verdict else { panic!("time runs out") };
-    let other = FreeCertificate { ignores_timeouts: true, ..*certificate };
+    let other = FreeCertificate { ignores_timeouts: true, ..Arc::unwrap_or_clone(certificate) };
     assert!(check_free(&timed, &other).is_err());
 }
 

@@ -14,6 +14,7 @@ use palisade::semantics::{Instance, Model};
 use palisade::verify::{check_repair, check_repaired_text};
 use rayon::prelude::*;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Whether some state of a fixed number of copies is stuck, by enumeration; nothing where that takes too long.
 fn is_stuck(program: &Program, model: Model) -> Option<bool> {
@@ -158,7 +159,7 @@ fn evidence_that_is_tampered_with_is_rejected() {
         }),
         other(&|it| {
             if let ValidProof::Free(certificate) = &mut it.valid[0].proof {
-                certificate.set.configurations.pop();
+                Arc::make_mut(certificate).set.configurations.pop();
             }
         }),
         other(&|it| it.bound[0].least = 3_u64.into()),

@@ -10,6 +10,7 @@ use palisade_exploration::instrumented::Fault;
 use palisade_model::limits::{Budget, Halt, StopReason};
 use palisade_model::program::{Program, Queue, ThreadId};
 use palisade_semantics::{Instance, Model};
+use std::sync::Arc;
 
 /// A verdict, with the threads that neither end nor wait.
 pub(super) type Answered = (Verdict, Vec<ThreadId>);
@@ -120,7 +121,7 @@ impl<'a> Asking<'a> {
         let never_resting = found.never_resting().map_err(Halt::Fault)?;
         let HangOptions { model, ignore_timeouts: ignores_timeouts, .. } = *self.options;
         let certificate = FreeCertificate { model, ignores_timeouts, robust, set: found.closed_set() };
-        Ok((Verdict::Free(Box::new(certificate)), never_resting))
+        Ok((Verdict::Free(Arc::new(certificate)), never_resting))
     }
 }
 

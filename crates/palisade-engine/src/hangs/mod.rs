@@ -30,6 +30,7 @@ use palisade_evidence::FreeCertificate;
 use palisade_model::limits::{Limits, StopReason};
 use palisade_model::program::ThreadId;
 use palisade_semantics::Model;
+use std::sync::Arc;
 
 /// How to look for stuck states.
 #[derive(Clone, Debug)]
@@ -151,7 +152,7 @@ impl Why {
 #[derive(Clone, Debug)]
 pub enum Verdict {
     /// There is no stuck state.
-    Free(Box<FreeCertificate>),
+    Free(Arc<FreeCertificate>),
     /// There is one.
     Stuck(Box<Stuck>),
     /// Nobody knows.

@@ -12,11 +12,12 @@ use crate::{
 };
 use palisade_model::program::{InstructionId, LabelId, RegisterId, ThreadId, Value};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::borrow::Cow;
 
 /// The certificate as it is written (with `RobustOut` for `R`) and read (with `RobustIn`).
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields, bound(deserialize = "R: Deserialize<'de>"))]
-pub(super) struct FreeText<R> {
+pub(super) struct FreeText<'a, R> {
     model: ModelText,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     ignores_timeouts: bool,
@@ -30,9 +31,9 @@ pub(super) struct FreeText<R> {
     counters: Vec<Value>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     rows: Vec<Object<RowText>>,
-    locals: Vec<WaitingLocal>,
-    memories: Vec<Vec<(Value, Value)>>,
-    configurations: Vec<BufferConfiguration>,
+    locals: Cow<'a, [WaitingLocal]>,
+    memories: Cow<'a, [Vec<(Value, Value)>]>,
+    configurations: Cow<'a, [BufferConfiguration]>,
 }
 
 /// The computation as it is written and read.
@@ -75,11 +76,10 @@ type LocalText = (u32, Option<u32>, Vec<Value>, u8, Vec<BufferEntry>, Option<u32
 
 impl Serialize for WaitingLocal {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let BufferedLocal { thread, label, registers, holding, buffer } = self.local.clone();
-        let label = label.map(|label| number(label.index()));
-        let asleep = self.asleep.map(|instruction| number(instruction.index()));
-        let text: LocalText = (number(thread.index()), label, registers, bit(holding), buffer, asleep);
-        text.serialize(serializer)
+        let BufferedLocal { thread, label, registers, holding, buffer } = &self.local;
+        let label = label.map(LabelId::index);
+        let asleep = self.asleep.map(InstructionId::index);
+        (thread.index(), label, registers, bit(*holding), buffer, asleep).serialize(serializer)
     }
 }
 
@@ -97,7 +97,7 @@ impl<'de> Deserialize<'de> for WaitingLocal {
     }
 }
 
-impl<'a, R: From<&'a RobustCertificate>> From<&'a FreeCertificate> for FreeText<R> {
+impl<'a, R: From<&'a RobustCertificate>> From<&'a FreeCertificate> for FreeText<'a, R> {
     fn from(certificate: &'a FreeCertificate) -> Self {
         let FreeCertificate { model, ignores_timeouts, robust, set } = certificate;
         let ignores_timeouts = *ignores_timeouts;
@@ -107,18 +107,20 @@ impl<'a, R: From<&'a RobustCertificate>> From<&'a FreeCertificate> for FreeText<
             Some(WhyRobust::Pso(certificate)) => (None, Some(Object(certificate.as_ref().into()))),
             None => (None, None),
         };
-        let WaitingSet { live, most, counters, rows, locals, memories, configurations } = set.clone();
-        let rows = rows.into_iter().map(Into::into).collect();
+        let WaitingSet { live, most, counters, rows, locals, memories, configurations } = set;
+        let (most, counters) = (*most, counters.clone());
+        let rows = rows.iter().cloned().map(Into::into).collect();
         let live = live.iter().map(|labels| labels.iter().map(numbers).collect()).collect();
+        let (locals, memories, configurations) = (locals.into(), memories.into(), configurations.into());
         let model = ModelText(*model);
         Self { model, ignores_timeouts, robust, pso, live, most, counters, rows, locals, memories, configurations }
     }
 }
 
-impl<R: Into<RobustCertificate>> TryFrom<FreeText<R>> for FreeCertificate {
+impl<R: Into<RobustCertificate>> TryFrom<FreeText<'_, R>> for FreeCertificate {
     type Error = MalformedEvidence;
 
-    fn try_from(text: FreeText<R>) -> Result<Self, MalformedEvidence> {
+    fn try_from(text: FreeText<'_, R>) -> Result<Self, MalformedEvidence> {
         let FreeText { model, ignores_timeouts, robust, pso, live, most, counters, rows, .. } = text;
         let FreeText { locals, memories, configurations, .. } = text;
         let rows = rows.into_iter().map(Into::into).collect();
@@ -130,6 +132,8 @@ impl<R: Into<RobustCertificate>> TryFrom<FreeText<R>> for FreeCertificate {
             (None, Some(Object(pso))) => Some(WhyRobust::Pso(Box::new(pso.into()))),
             (Some(_), Some(_)) => return Err(MalformedEvidence::new("robustness against TSO and PSO at once")),
         };
+        let (locals, memories) = (locals.into_owned(), memories.into_owned());
+        let configurations = configurations.into_owned();
         let set = WaitingSet { live, most, counters, rows, locals, memories, configurations };
         Ok(Self { model: model.0, ignores_timeouts, robust, set })
     }

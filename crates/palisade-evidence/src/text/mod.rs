@@ -30,6 +30,7 @@ use super::{
 use header::{NetHeader, ProgramHeader};
 use serde::{Deserialize, Serialize};
 use std::io::Write;
+use std::sync::Arc;
 use strict::{Object, present};
 use thiserror::Error;
 
@@ -76,7 +77,7 @@ pub enum Evidence {
     /// A program is not robust against a language, or has a race.
     NotLanguageRobust(ProgramSubject, GraphWitness),
     /// A program has no stuck state.
-    Free(ProgramSubject, FreeCertificate),
+    Free(ProgramSubject, Arc<FreeCertificate>),
     /// A program has a stuck state.
     Stuck(ProgramSubject, StuckWitness),
     /// No target of a query can be covered.
@@ -114,7 +115,7 @@ impl MalformedEvidence {
 /// The document; exactly the part that `kind` names is there, with the program or the net.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields, bound(deserialize = "R: Deserialize<'de>, B: Deserialize<'de>"))]
-struct Document<R, B> {
+struct Document<'a, R, B> {
     format: String,
     version: u32,
     tool: String,
@@ -128,7 +129,7 @@ struct Document<R, B> {
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     witness: Option<Object<witness::WitnessText>>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    repair: Option<Object<repair::RepairText<R, B>>>,
+    repair: Option<Object<repair::RepairText<'a, R, B>>>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     property: Option<Object<property::PropertyText<R, B>>>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
@@ -158,7 +159,7 @@ struct Document<R, B> {
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     graph: Option<Object<stale::GraphText>>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    free: Option<Object<hangs::FreeText<R>>>,
+    free: Option<Object<hangs::FreeText<'a, R>>>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     stuck: Option<Object<hangs::StuckText>>,
 }
@@ -167,7 +168,7 @@ struct Document<R, B> {
 enum Part {
     Robust(Object<program::RobustIn>),
     Witness(Object<witness::WitnessText>),
-    Repair(Object<repair::RepairText<program::RobustIn, BufferInvariant>>),
+    Repair(Object<repair::RepairText<'static, program::RobustIn, BufferInvariant>>),
     Property(Object<property::PropertyText<program::RobustIn, BufferInvariant>>),
     Violation(Object<property::ViolationText>),
     Closed(BufferInvariant),
@@ -182,7 +183,7 @@ enum Part {
     Pso(Object<pso::PsoCertificateText>),
     Language(Object<stale::StaleCertificateText>),
     Graph(Object<stale::GraphText>),
-    Free(Object<hangs::FreeText<program::RobustIn>>),
+    Free(Object<hangs::FreeText<'static, program::RobustIn>>),
     Stuck(Object<hangs::StuckText>),
 }
 
@@ -275,7 +276,7 @@ impl Evidence {
             }
             Self::Free(subject, certificate) => {
                 document.program = Some(Object(subject.into()));
-                document.free = Some(Object(certificate.into()));
+                document.free = Some(Object(certificate.as_ref().into()));
             }
             Self::Stuck(subject, witness) => {
                 document.program = Some(Object(subject.into()));
@@ -390,7 +391,7 @@ impl Evidence {
                 Ok(Self::NotLanguageRobust(subject.try_into()?, graph.try_into()?))
             }
             ("free", Some(Object(subject)), None, Some(Part::Free(Object(free)))) => {
-                Ok(Self::Free(subject.try_into()?, free.try_into()?))
+                Ok(Self::Free(subject.try_into()?, Arc::new(free.try_into()?)))
             }
             ("stuck", Some(Object(subject)), None, Some(Part::Stuck(Object(stuck)))) => {
                 Ok(Self::Stuck(subject.try_into()?, stuck.try_into()?))

@@ -130,7 +130,7 @@ impl From<RobustIn> for RobustCertificate {
 }
 
 /// The threads in one local state: its number alone for one thread, `[number, count]` for more.
-pub(super) struct TokenText(LocalIndex, Tokens);
+pub(super) struct TokenText(pub(super) LocalIndex, pub(super) Tokens);
 
 impl Serialize for TokenText {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -2,7 +2,7 @@
 
 use super::MalformedEvidence;
 use super::field::{bit, id, number, truth};
-use super::program::{RobustIn, RobustOut, TokenText, token_in, tokens_out};
+use super::program::{RobustIn, RobustOut, TokenText, token_in};
 use super::pso::PsoCertificateText;
 use super::strict::{Object, nullable, present, word};
 use super::tasks::TaskCertificateText;
@@ -233,10 +233,16 @@ impl<'de> Deserialize<'de> for BufferedLocal {
 /// `[memory, locked, tokens]`.
 impl Serialize for BufferConfiguration {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let of = |(local, count): &(LocalIndex, Tokens)| (*local, *count);
-        let tokens: Vec<(LocalIndex, Tokens)> = self.tokens.iter().map(of).collect();
-        let tokens = tokens_out(tokens.iter().map(|(local, count)| (*local, count)));
-        (self.memory, bit(self.locked), tokens).serialize(serializer)
+        (self.memory, bit(self.locked), TokensOut(&self.tokens)).serialize(serializer)
+    }
+}
+
+/// Tokens as they are written.
+struct TokensOut<'a>(&'a [(LocalIndex, Tokens)]);
+
+impl Serialize for TokensOut<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(|(local, count)| TokenText(*local, *count)))
     }
 }
 

@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// The evidence as it is written (with `RobustOut` for `R`) and read (with `RobustIn`).
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields, bound(deserialize = "R: Deserialize<'de>, B: Deserialize<'de>"))]
-pub(super) struct RepairText<R, B> {
+pub(super) struct RepairText<'a, R, B> {
     /// What sets are to bring about; left out for robustness.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     properties: Option<Object<ClaimText>>,
@@ -35,7 +35,7 @@ pub(super) struct RepairText<R, B> {
     taken: Vec<(KindText, u32, u32)>,
     /// `[kind, thread, label or instruction, cost]`; the cost is null where there is none.
     measures: Vec<(KindText, u32, u32, Option<N<Count>>)>,
-    valid: Vec<Object<ValidText<R, B>>>,
+    valid: Vec<Object<ValidText<'a, R, B>>>,
     rows: Vec<Object<RowText>>,
     bound: Vec<Object<BlockText>>,
 }
@@ -90,7 +90,7 @@ impl<'de> Deserialize<'de> for KindText {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields, bound(deserialize = "R: Deserialize<'de>, B: Deserialize<'de>"))]
-struct ValidText<R, B> {
+struct ValidText<'a, R, B> {
     set: Vec<usize>,
     #[serde(deserialize_with = "nullable")]
     repaired: Option<Object<InputText>>,
@@ -108,7 +108,7 @@ struct ValidText<R, B> {
     property: Option<Object<PropertyText<R, B>>>,
     /// For hangs.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    free: Option<Object<FreeText<R>>>,
+    free: Option<Object<FreeText<'a, R>>>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -197,7 +197,7 @@ impl From<CaseText> for Case {
     }
 }
 
-impl<'a> From<&'a RepairEvidence> for RepairText<RobustOut<'a>, &'a BufferInvariant> {
+impl<'a> From<&'a RepairEvidence> for RepairText<'a, RobustOut<'a>, &'a BufferInvariant> {
     fn from(evidence: &'a RepairEvidence) -> Self {
         let measure = |(change, cost): &(Measure, Option<Count>)| {
             let (kind, thread, place) = change_out(*change);
@@ -257,10 +257,10 @@ impl<'a> From<&'a RepairEvidence> for RepairText<RobustOut<'a>, &'a BufferInvari
     }
 }
 
-impl TryFrom<RepairText<RobustIn, BufferInvariant>> for RepairEvidence {
+impl TryFrom<RepairText<'_, RobustIn, BufferInvariant>> for RepairEvidence {
     type Error = MalformedEvidence;
 
-    fn try_from(text: RepairText<RobustIn, BufferInvariant>) -> Result<Self, MalformedEvidence> {
+    fn try_from(text: RepairText<'_, RobustIn, BufferInvariant>) -> Result<Self, MalformedEvidence> {
         let missing =
             |what: &str| MalformedEvidence::new(format!("a {what} has not just the part that the claim asks for"));
         let ignores_timeouts = text.ignores_timeouts;
@@ -277,7 +277,7 @@ impl TryFrom<RepairText<RobustIn, BufferInvariant>> for RepairEvidence {
             (None, None, Some(LanguageText(axioms))) => RepairClaim::Language(axioms),
             _ => return Err(MalformedEvidence::new("a repair has one claim")),
         };
-        let valid = |Object(valid): Object<ValidText<RobustIn, BufferInvariant>>| {
+        let valid = |Object(valid): Object<ValidText<'_, RobustIn, BufferInvariant>>| {
             let ValidText { set, repaired, robust, tasks, language, property, free } = valid;
             let proof = match (&claim, robust, tasks, language, property, free) {
                 (RepairClaim::Robust, Some(Object(own)), None, None, None, None) => {
@@ -291,7 +291,7 @@ impl TryFrom<RepairText<RobustIn, BufferInvariant>> for RepairEvidence {
                     ValidProof::Properties(own.into())
                 }
                 (RepairClaim::Hangs { .. }, None, None, None, None, Some(Object(own))) => {
-                    ValidProof::Free(Box::new(own.try_into()?))
+                    ValidProof::Free(Arc::new(own.try_into()?))
                 }
                 _ => return Err(missing("valid set")),
             };

@@ -1,10 +1,13 @@
 //! Names fit for a format: valid, different from each other, and the original ones wherever those will do.
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
 
 /// Gives out names of one name space.
 #[derive(Clone, Debug, Default)]
 pub struct NameSpace {
+    /// Names that several spaces may not give out.
+    reserved: Arc<FxHashSet<String>>,
     taken: FxHashSet<String>,
     /// What follows the last number given to names that begin alike: those up to it are taken for good.
     numbers: FxHashMap<String, u64>,
@@ -13,7 +16,17 @@ pub struct NameSpace {
 impl NameSpace {
     /// A name space that has some names already.
     pub fn with_taken<T: Into<String>>(names: impl IntoIterator<Item = T>) -> Self {
-        Self { taken: names.into_iter().map(Into::into).collect(), numbers: FxHashMap::default() }
+        Self { taken: names.into_iter().map(Into::into).collect(), ..Self::default() }
+    }
+
+    /// A name space that may not give out names which other spaces share.
+    pub fn with_reserved(reserved: Arc<FxHashSet<String>>) -> Self {
+        Self { reserved, ..Self::default() }
+    }
+
+    /// Takes a name; whether it was free.
+    fn take(&mut self, name: &str) -> bool {
+        !self.reserved.contains(name) && self.taken.insert(name.to_owned())
     }
 
     /// Makes names for things that have names already. Those which `valid` accepts and which are free are kept; the
@@ -24,20 +37,21 @@ impl NameSpace {
         valid: impl Fn(&str) -> bool,
         repair: impl Fn(&str) -> String,
     ) -> Vec<String> {
-        let kept: Vec<bool> = originals.clone().map(|name| valid(name) && self.taken.insert(name.to_owned())).collect();
+        let kept: Vec<bool> = originals.clone().map(|name| valid(name) && self.take(name)).collect();
         originals.zip(kept).map(|(name, kept)| if kept { name.to_owned() } else { self.fresh(&repair(name)) }).collect()
     }
 
     /// A free name that begins like `base`.
     pub fn fresh(&mut self, base: &str) -> String {
-        if self.taken.insert(base.to_owned()) {
+        if self.take(base) {
             return base.to_owned();
         }
-        let number = self.numbers.entry(base.to_owned()).or_insert(2);
+        let mut number = self.numbers.get(base).copied().unwrap_or(2);
         loop {
             let name = format!("{base}_{number}");
-            *number += 1;
-            if self.taken.insert(name.clone()) {
+            number += 1;
+            if self.take(&name) {
+                self.numbers.insert(base.to_owned(), number);
                 return name;
             }
         }

@@ -174,10 +174,14 @@ impl Taken {
     }
 }
 
+/// Of what was over its limits once: evidence that was written while a check of it, given up, went on; and 512
+/// properties, each told with the words for all threads.
+const FOUND: [u64; 2] = [86894, 89838];
+
 #[test]
 fn every_command_ends_within_its_limits() {
     let (mut findings, mut statuses) = (Vec::new(), [0; 5]);
-    for seed in seeds(6, 2000) {
+    for seed in seeds(6, 2000).chain(FOUND) {
         let mut randomness = Randomness::new(seed);
         let Input { file, text, what, beside } = inputs::input(&mut randomness);
         let lines: &[&str] = if beside.is_some() { &OF_NETS } else { &OF_PROGRAMS };

@@ -4,6 +4,8 @@ use palisade_model::program::{
     Action, Instruction, Label, LabelId, NameSpace, Naming, Register, RegisterId, SourceText, Value,
 };
 use palisade_model::text::Span;
+use rustc_hash::FxHashSet;
+use std::sync::Arc;
 
 /// A label before it has a name.
 #[derive(Clone, Debug)]
@@ -53,8 +55,8 @@ pub(super) struct Finished {
 
 impl Automaton {
     /// An automaton whose registers may not have some names.
-    pub(super) fn new<'a>(taken: impl IntoIterator<Item = &'a str>) -> Self {
-        Self { register_names: NameSpace::with_taken(taken), ..Self::default() }
+    pub(super) fn new(reserved: Arc<FxHashSet<String>>) -> Self {
+        Self { register_names: NameSpace::with_reserved(reserved), ..Self::default() }
     }
 
     /// A new label.

@@ -31,7 +31,8 @@ use crate::native::scope::Addresses;
 use crate::native::templates::Templates;
 use palisade_model::program::{Copies, LabelId, RegisterId, Role, Thread, Value};
 use palisade_model::text::{SourceText, Span};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc;
 
 /// The most instructions that a thread may come to by inlining.
 const MOST_INSTRUCTIONS: usize = 50_000;
@@ -47,6 +48,8 @@ pub(crate) struct Context<'a, 's> {
     source: &'a SourceText,
     addresses: &'a Addresses<'s>,
     constants: FxHashMap<&'s str, (Value, Span)>,
+    /// The names of addresses and constants, which registers may not have.
+    global_names: Arc<FxHashSet<String>>,
     procedures: FxHashMap<&'s str, &'a Procedure<'s>>,
     templates: &'a Templates<'s>,
 }
@@ -81,7 +84,9 @@ impl<'a, 's> Context<'a, 's> {
                 procedures.insert(text, procedure);
             }
         }
-        Self { source, addresses, constants, procedures, templates }
+        let global_names = addresses.names().chain(constants.keys().copied()).map(str::to_owned).collect();
+        let global_names = Arc::new(global_names);
+        Self { source, addresses, constants, global_names, procedures, templates }
     }
 }
 
@@ -123,10 +128,9 @@ fn one<'a, 's>(
     found: &mut Vec<Diagnostic>,
 ) -> (Option<(Thread, Layout)>, bool) {
     let errors_before = found.len();
-    let taken = context.addresses.names().chain(context.constants.keys().copied());
     let mut lowering = Lowering {
         context,
-        automaton: Automaton::new(taken),
+        automaton: Automaton::new(Arc::clone(&context.global_names)),
         found,
         frames: Vec::new(),
         registers: FxHashMap::default(),

@@ -62,6 +62,7 @@ pub fn roles_without_end(program: &Program, is_reached: impl Fn(ThreadId, LabelI
     let warning = |(id, thread): (ThreadId, &Thread)| {
         let by_label = thread.instructions_by_label();
         let (mut seen, mut open) = (BTreeSet::from([thread.initial]), vec![thread.initial]);
+        let repeats = program.role_repeats(thread);
         let (mut fails, mut returns) = (false, false);
         while let Some(label) = open.pop().filter(|_| !returns) {
             returns = by_label[label.index()].is_empty();
@@ -71,7 +72,7 @@ pub fn roles_without_end(program: &Program, is_reached: impl Fn(ThreadId, LabelI
                     continue;
                 }
                 // Roles that begin again return to where they begin.
-                returns |= instruction.target == thread.initial;
+                returns |= repeats && instruction.target == thread.initial;
                 if is_reached(id, instruction.target) && seen.insert(instruction.target) {
                     open.push(instruction.target);
                 }

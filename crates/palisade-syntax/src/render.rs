@@ -5,7 +5,8 @@ use palisade_model::text::{Diagnostic, Severity, SourceText, Span};
 
 /// A diagnostic for people: file, line and column, the text underlined, what was expected and what may help.
 pub fn render(diagnostic: &Diagnostic, source: &SourceText, colour: bool) -> String {
-    match Excerpt::around(source, diagnostic.span) {
+    // Nobody has written the lines of a listing.
+    match Excerpt::around(source, diagnostic.span).filter(|_| !source.is_listing) {
         Some(excerpt) => render_excerpt(diagnostic, source, &excerpt, colour),
         None => render_plain(diagnostic, source),
     }
@@ -46,13 +47,8 @@ fn render_plain(diagnostic: &Diagnostic, source: &SourceText) -> String {
         Severity::Error => "Error",
         Severity::Warning => "Warning",
     };
-    let mut text = format!(
-        "{kind}: {}\n  at {}:{}:{}\n",
-        diagnostic.message,
-        display_name(source),
-        position.line,
-        position.column
-    );
+    let line = if source.is_listing { String::new() } else { format!(":{}:{}", position.line, position.column) };
+    let mut text = format!("{kind}: {}\n  at {}{line}\n", diagnostic.message, display_name(source));
     let remarks = [expected_sentence(diagnostic), diagnostic.help.clone()];
     for remark in remarks.iter().flatten().chain(&diagnostic.notes) {
         text.push_str("  ");

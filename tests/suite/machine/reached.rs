@@ -162,6 +162,7 @@ thread fails { x = 1; if (y == 0) { fail; } else { fail; } }
 thread spins { y = 1; loop { x = 1; } }
 thread again { x = 1; }
 thread may { x = 1; if (y == 0) { fail; } }
+thread at_once { loop { pause; } }
 ";
     let source = palisade::text::SourceText::new("roles", text);
     let program = palisade::syntax::parse(source, palisade::syntax::Format::Native).expect("it is read").program;
@@ -173,5 +174,8 @@ thread may { x = 1; if (y == 0) { fail; } }
     assert!(said(&program, &|_| true).is_empty(), "threads of texts may run for ever");
     let source = palisade::text::SourceText::listing("roles", text.to_owned(), []);
     let listed = palisade::program::Program { source, ..program };
-    assert_eq!(said(&listed, &|_| true), ["role `fails` fails on every path", "role `spins` never returns"]);
+    assert_eq!(
+        said(&listed, &|_| true),
+        ["role `fails` fails on every path", "role `spins` never returns", "role `at_once` never returns"]
+    );
 }

@@ -5,7 +5,7 @@
 //! what the source does there where that was read, and its place in the sources. This is the one
 //! reader of these lines. What follows from them everyone judges for himself.
 
-use super::{Instruction, Ordering, Program};
+use super::{Instruction, Ordering, Program, Thread};
 use crate::text::{SourceText, Span};
 
 /// A file that was read.
@@ -109,6 +109,14 @@ impl<'a> Heading<'a> {
             }
         }
         Some(heading)
+    }
+}
+
+impl Program {
+    /// Whether a role of a listing begins again where it has returned.
+    pub fn role_repeats(&self, role: &Thread) -> bool {
+        let rest = self.source.text.get(role.span.start..).unwrap_or_default();
+        rest.lines().next().is_some_and(|line| line.contains(", each again and again"))
     }
 }
 

@@ -112,24 +112,26 @@ pub fn carry_to_language(program: &Program, accounts: &mut [Account<'_>]) {
     let is_whole = says_all_of_interleavings(program);
     for account in accounts.iter_mut().filter(|account| matches!(account.ask, "properties" | "hangs")) {
         let Answer::Holds(Proof { example: None, .. }) = account.answer else { continue };
-        let reason = match standing {
-            Standing::Violated => "it holds for interleavings; the program has executions that are none, or a race",
-            Standing::Unknown => "it holds for interleavings, and whether the language admits others is not known",
-            Standing::Holds if !is_whole => {
-                "it holds for interleavings in which no weak compare-exchange fails for no reason"
-            }
+        let what =
+            if account.verdict.starts_with("Never") { "no interleaving has it" } else { "all interleavings keep it" };
+        let why = match standing {
+            Standing::Violated => "but the program has other executions, or a race",
+            Standing::Unknown => "but whether there are other executions is not known",
+            Standing::Holds if !is_whole => "but in these no weak compare-exchange fails for no reason",
             Standing::Holds => {
                 account.phrase.push_str(", and all executions are interleavings");
                 continue;
             }
         };
+        let reason = format!("{what}, {why}");
         if account.ask == "hangs" {
-            account.note(0, "reason", reason.to_owned());
+            account.note(0, "reason", reason.clone());
             account.leave_open("hangs are unknown".to_owned(), reason);
             continue;
         }
-        let verdict = account.verdict.replacen("holds", "unknown", 1);
-        account.leave_open(verdict, reason);
+        // Whatever the word was, `holds`, or `Never` of a litmus test: it is one about interleavings.
+        let model = account.verdict.split_once(" under ").map_or("", |(_, model)| model);
+        account.leave_open(format!("unknown under {model}"), reason);
     }
 }
 

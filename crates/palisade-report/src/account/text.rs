@@ -29,7 +29,7 @@ pub fn line(told: &Told<'_>) -> String {
     if let Some(worst) = told.most_serious().filter(|account| account.standing() != Standing::Holds) {
         let about = if worst.about.is_empty() { String::new() } else { format!("{}: ", worst.about) };
         let _ = match (worst.shown(), worst.reason()) {
-            (Some(shown), _) if about.is_empty() => write!(out, ", {}", short(shown)),
+            (Some(shown), _) if about.is_empty() => write!(out, ", {}", short(shown, told.context.program)),
             (_, Some(reason)) => write!(out, ", {about}{reason}"),
             _ => write!(out, ", {}", worst.about),
         };
@@ -50,10 +50,11 @@ pub fn line(told: &Told<'_>) -> String {
 }
 
 /// What a computation shows, without the word before it, and with how many copies.
-fn short(shown: &Shown<'_>) -> String {
+fn short(shown: &Shown<'_>, program: &Program) -> String {
     let headline = shown.headline.split_once(": ").map_or(shown.headline.as_str(), |(_, words)| words);
     let copies: u64 = shown.instance.iter().map(|(_, count)| count).sum();
-    format!("{headline}, with {}", crate::counted(usize::try_from(copies).unwrap_or(usize::MAX), "thread"))
+    let what = if program.is_event_driven() { "event" } else { "thread" };
+    format!("{headline}, with {}", crate::counted(usize::try_from(copies).unwrap_or(usize::MAX), what))
 }
 
 /// The report for people.

@@ -36,9 +36,12 @@ impl<'a> Told<'a> {
         asks.dedup();
         let worst = |ask: &&str| {
             let own = self.accounts.iter().rev().filter(|account| account.ask == *ask);
-            own.max_by_key(|account| account.standing()).map(|account| account.verdict.as_str())
+            let verdict = &own.max_by_key(|account| account.standing())?.verdict;
+            // Beside other words it has to say what is unknown.
+            let is_bare = verdict == "unknown" && asks.len() > 1;
+            Some(if is_bare { format!("{ask} unknown") } else { verdict.clone() })
         };
-        let words: Vec<&str> = asks.iter().filter_map(worst).collect();
+        let words: Vec<String> = asks.iter().filter_map(worst).collect();
         let words = if words.is_empty() { self.nothing.to_owned() } else { words.join(", ") };
         // The text has other values, of which nothing is said, unless a proof is about counters of all widths.
         let is_of_option = self.context.program.domain.is_some_and(|domain| domain.origin == DomainOrigin::Option);

@@ -168,7 +168,11 @@ pub(super) fn print_unwritten(error: &InputError, shared: &SharedOptions) -> Exi
 /// How many programs there were of each kind.
 fn summary(exits: &[Exit], words: (&str, &str)) -> String {
     let count = |exit| exits.iter().filter(|found| **found == exit).count();
-    let mut parts = vec![format!("{} {}", count(Exit::Holds), words.0), format!("{} {}", count(Exit::Fails), words.1)];
+    let good = match (words.0, count(Exit::Holds)) {
+        ("hold", 1) => "holds",
+        (good, _) => good,
+    };
+    let mut parts = vec![format!("{} {good}", count(Exit::Holds)), format!("{} {}", count(Exit::Fails), words.1)];
     for (exit, word) in [(Exit::Unknown, "unknown"), (Exit::BadInput, "refused")] {
         if count(exit) > 0 {
             parts.push(format!("{} {word}", count(exit)));

@@ -218,7 +218,10 @@ fn check_package(request: &Request) -> Result<Exit, String> {
         snapshots_of(request, Build::Unoptimised)?;
     }
     if files.is_empty() {
-        return Err("no test has come to `Harness::check`: `palisade-harness` has an example".to_owned());
+        return Err(match &request.filter {
+            Some(filter) => format!("no test whose name contains `{filter}` has come to `Harness::check`"),
+            None => "no test has come to `Harness::check`: `palisade-harness` has an example".to_owned(),
+        });
     }
     let model = request.language.as_deref().map_or(Vec::new(), |model| vec!["--model", model]);
     let words: Vec<&str> = match request.question {

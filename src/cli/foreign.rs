@@ -22,7 +22,8 @@ pub(super) fn advice(path: &str) -> String {
         }
         _ if Format::of_name(path).is_some() => "nets are asked about by `palisade cover`".to_owned(),
         _ if is_executable(path) => ROLES.replace("FILE", path),
-        _ => "say `--from native`, `--from trencher`, `--from litmus`, `--from memorax` or `--from machine`".to_owned(),
+        _ => "say `--from native`, `--from trencher`, `--from litmus`, `--from memorax`, `--from tpl` or `--from machine`"
+            .to_owned(),
     }
 }
 

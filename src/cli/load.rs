@@ -15,6 +15,7 @@ use crate::semantics::Question;
 use crate::syntax::{self, Diagnostic, Format, InputError};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
@@ -210,12 +211,16 @@ impl ProgramOptions {
     pub(super) fn format(&self, path: &str) -> Result<Format, InputError> {
         let format = self.from.or_else(|| Format::of_path(Path::new(path)));
         format.ok_or_else(|| {
-            let (name, message) = if path == "-" {
-                ("<stdin>", "standard input has no extension that tells its format")
-            } else {
-                (path, "the extension does not tell the format")
-            };
-            InputError::file(name, message).with_help_if(Some(foreign::advice(path)))
+            let advice = Some(foreign::advice(path));
+            if path == "-" {
+                let message = "standard input has no extension that tells its format";
+                return InputError::file("<stdin>", message).with_help_if(advice);
+            }
+            match std::fs::metadata(path) {
+                Ok(found) if found.is_dir() => InputError::file(path, "this is a folder, and a file is wanted"),
+                Err(error) if error.kind() == ErrorKind::NotFound => InputError::file(path, "there is no such file"),
+                _ => InputError::file(path, "the extension does not tell the format").with_help_if(advice),
+            }
         })
     }
 

@@ -17,7 +17,7 @@ use crate::program::{NoMonitor, Program};
 use crate::report::documents::{
     self, EvidenceVerdict, PropertiesDocument, RepairDocument, SubjectDocument, VerifyDocument,
 };
-use crate::report::models::model_word;
+use crate::report::models::model_name;
 use crate::report::smtlib;
 use crate::report::subject::Subject;
 use crate::report::targets::ShownProperties;
@@ -232,12 +232,12 @@ fn repair_words(facts: &RepairFacts) -> String {
             (format!("be made robust against {name}"), format!("is robust against {name}"))
         }
         RepairClaim::Properties { model, targets } => {
-            let (properties, model) = (counted_properties(targets.len()), model_word(*model));
+            let (properties, model) = (counted_properties(targets.len()), model_name(*model));
             (format!("be kept from violating {properties} under {model}"), format!("keeps {properties} under {model}"))
         }
         RepairClaim::Hangs { model, ignores_timeouts } => {
             let model =
-                format!("{}{}", model_word(*model), if *ignores_timeouts { " if no time runs out" } else { "" });
+                format!("{}{}", model_name(*model), if *ignores_timeouts { " if no time runs out" } else { "" });
             (format!("be kept from stuck states under {model}"), format!("has no stuck state under {model}"))
         }
     };

@@ -35,6 +35,14 @@ impl Ask {
     }
 }
 
+/// What reads `--ask` where the command is about robustness alone: it says where to ask the other questions.
+pub(super) fn robustness_or_concurrency() -> impl TypedValueParser<Value = Ask> {
+    let is_listed = |ask: &Ask| matches!(ask, Ask::Robustness | Ask::Concurrency);
+    let value = |ask: &Ask| ask.to_possible_value().map(|value| value.hide(!is_listed(ask)));
+    let values: Vec<PossibleValue> = Ask::value_variants().iter().filter_map(value).collect();
+    PossibleValuesParser::new(values).map(|word| Ask::from_str(&word, false).expect("one of the words"))
+}
+
 /// What robustness is asked against: a memory model of machines, or a language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Against {
@@ -72,11 +80,20 @@ impl Against {
 
 /// What reads `--model` where languages are models as well.
 pub(super) fn models_and_languages() -> impl TypedValueParser<Value = Against> {
+    models_listing(|_| true)
+}
+
+/// The same where the command refuses other models of machines than TSO: it says why, and the help leaves them out.
+pub(super) fn tso_and_languages() -> impl TypedValueParser<Value = Against> {
+    models_listing(|model| model == Model::Tso)
+}
+
+fn models_listing(is_listed: impl Fn(Model) -> bool) -> impl TypedValueParser<Value = Against> {
     let what = |axioms| match axioms {
         Axioms::Ra => "Release/acquire: every atomic access acquires and releases",
         Axioms::C11 | Axioms::WeakC11 => "C11, C++ and Rust: the orderings of the text",
     };
-    let models = MODELS.map(|(_, _, word, what)| PossibleValue::new(word).help(what));
+    let models = MODELS.map(|(model, _, word, what)| PossibleValue::new(word).help(what).hide(!is_listed(model)));
     let languages = Axioms::LANGUAGES.map(|axioms| PossibleValue::new(axioms.word()).help(what(axioms)));
     let language_of = |word: &str| Axioms::LANGUAGES.into_iter().find(|axioms| axioms.word() == word);
     PossibleValuesParser::new(models.into_iter().chain(languages)).map(move |word| {

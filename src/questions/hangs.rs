@@ -28,7 +28,7 @@ pub struct WaitsForEver<'p> {
 impl Evident for Hangs {
     fn evidence(&self, about: &About<'_>) -> Vec<(String, Evidence)> {
         let found = match &self.verdict {
-            Verdict::Free(certificate) => ("free", Evidence::Free(about.subject(), (**certificate).clone())),
+            Verdict::Free(certificate) => ("free", Evidence::Free(about.subject(), certificate.clone())),
             Verdict::Stuck(stuck) => ("stuck", Evidence::Stuck(about.subject(), stuck.witness())),
             Verdict::Unknown(_) => return Vec::new(),
         };
@@ -81,7 +81,11 @@ impl WaitsForEver<'_> {
             .iter()
             .map(|(address, value)| format!("`{}` holds {value}", address_text(program, *address)));
         let held: Vec<String> = held.collect();
-        let held = if held.is_empty() { "it goes round without looking at memory".to_owned() } else { held.join(", ") };
+        let held = if held.is_empty() {
+            "it goes round, and nobody changes what it reads".to_owned()
+        } else {
+            held.join(", ")
+        };
         let released = waiter.released_by.map_or(String::new(), |(address, value)| {
             format!("; {value} in `{}` would let it go on", address_text(program, address))
         });

@@ -268,7 +268,7 @@ impl<'a> ComputationReport<'a> {
             Effect::Store { address, value } => format!("{} ← {value}{}", name(address), stated("")),
             Effect::Rmw { address, old, new, .. } => match new {
                 Some(new) => format!("{} {old} ⇒ {new}{}{}", name(address), stated(" locked"), crowd_text(step.kind)),
-                None => format!("{} = {old}{}, no store", name(address), stated(" locked")),
+                None => format!("{} = {old}{}, nothing stored", name(address), stated(" locked")),
             },
             Effect::Fence => self.ordering(index).map_or_else(|| "mfence".into(), |own| format!("fence({own})")),
             Effect::StoreFence => "sfence".into(),

@@ -167,7 +167,7 @@ fn run_text(out: &mut String, run: &NetRun, problem: &Problem, shown: usize) {
     if run.firings.is_empty() {
         return;
     }
-    line(out, format_args!("  then fire"));
+    line(out, format_args!("  firing, in this order"));
     let mut left = shown;
     let lines = steps_text(out, net, &run.firings, 4, &mut left);
     if lines > shown {

@@ -254,7 +254,9 @@ fn redundancy_text(out: &mut String, redundancy: &Redundancy, program: &Program,
         Verdict::NotRobust => writeln!(out, "    the program is not robust, with these fences or without"),
         Verdict::Unknown(reason) => writeln!(out, "    not re-checked to the end: {reason}"),
     };
-    for Returning { measure, attack } in &redundancy.needed {
+    // Where nothing can go, what each fence is needed for is said above.
+    let rest = if names.is_empty() { &[] } else { &redundancy.needed[..] };
+    for Returning { measure, attack } in rest {
         let name = measure_name(program, *measure);
         let _ = writeln!(out, "    {name} is then needed against {}", attack_words(program, *attack));
     }
@@ -291,11 +293,12 @@ pub fn kind(measure: Measure) -> &'static str {
     }
 }
 
-/// `t1.l0`, or `t1 (line 3)` where the text has no name; an exchange is `xchg t1.l0`, a store fence
-/// `sfence t1.l0`.
+/// `t1 l0`, or `t1 (line 3)` where the text has no name; an exchange is `xchg t1 l0`, a store fence
+/// `sfence t1 l0`.
 pub(super) fn measure_name(program: &Program, measure: Measure) -> String {
-    let is_named = program.thread(measure.thread()).label(measure.label(program)).written().is_some();
-    let name = if is_named { measure.name(program) } else { measure_words(program, measure) };
+    let thread = program.thread(measure.thread());
+    let written = thread.label(measure.label(program)).written();
+    let name = written.map_or_else(|| measure_words(program, measure), |label| format!("{} {label}", thread.name));
     match measure {
         Measure::Exchange { .. } => format!("xchg {name}"),
         Measure::StoreFence { .. } => format!("sfence {name}"),

@@ -11,7 +11,7 @@ use super::rungs::rung_words;
 use super::subject::program_words;
 use palisade_engine::properties::placement::{Placed, PropertyPlacement, PropertyRepaired, PropertyRow};
 use palisade_engine::properties::{Answer, Violation};
-use palisade_model::program::{Action, InstructionId, Program, Thread, ThreadId};
+use palisade_model::program::{Action, Instruction, InstructionId, Program, Thread, ThreadId};
 use palisade_semantics::{Model, Target};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -78,11 +78,18 @@ fn headline(result: &Result<'_>) -> String {
         Placed::Impossible(_) => return "no valid set under the restrictions".to_owned(),
     };
     match &placement.open {
-        None if placement.measures.is_empty() => "no fence needed".to_owned(),
+        None if placement.measures.is_empty() => nothing_needed(&result.found.program).to_owned(),
         None => format!("{} optimal, cost {}", changes(&placement.measures), placement.cost),
         Some(open) if placement.measures.is_empty() => format!("no fence known to be needed, {}", open_words(open)),
         Some(open) => format!("{}, cost {}, {}", changes(&placement.measures), placement.cost, open_words(open)),
     }
+}
+
+/// Says that the properties of a program hold as it is.
+pub fn nothing_needed(program: &Program) -> &'static str {
+    let is_fence = |own: &Instruction| matches!(own.action, Action::Fence | Action::StoreFence);
+    let has_fences = program.threads.iter().any(|thread| thread.instructions.iter().any(is_fence));
+    if has_fences { "no further fence needed" } else { "no fence needed" }
 }
 
 fn placement_text(
@@ -169,13 +176,20 @@ fn needed_text(out: &mut String, needed: &Placed, program: &Program) {
         return;
     };
     let _ = writeln!(out, "  fences there already: {}", needed.offered.len());
+    let mut unneeded = 0;
     for (measure, _) in &needed.offered {
         let words = match needed.row_of(*measure) {
             Some(row) => format!("needed: without it, {} is violated", property_name(program, row.run.target)),
             None if needed.measures.iter().any(|(kept, _)| kept == measure) => "kept".to_owned(),
-            None => "can go, with all others that can".to_owned(),
+            None => {
+                unneeded += 1;
+                "not needed".to_owned()
+            }
         };
         let _ = writeln!(out, "    {} {words}", measure_words(program, *measure));
+    }
+    if unneeded > 1 {
+        let _ = writeln!(out, "    those not needed can go together");
     }
     if let Some(open) = &needed.open {
         let _ = writeln!(out, "    {}", open_words(open));

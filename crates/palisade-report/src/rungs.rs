@@ -9,7 +9,7 @@ use palisade_model::program::Program;
 /// Why a property holds.
 pub fn rung_words(program: &Program, answer: &TargetAnswer, proof: Option<&PropertyProof>) -> String {
     match (answer.rung, answer.buffer) {
-        (Rung::Buffers, Some(stores)) => format!("no buffer ever holds more than {}", counted(stores, "store")),
+        (Rung::Buffers, Some(stores)) => format!("buffers of {} are enough", counted(stores, "store")),
         (Rung::Snapshots, Some(most)) => format!("delayed loads see at most {}", counted(most, "snapshot")),
         (Rung::Enriched, Some(room)) => format!("robust once threads keep {} themselves", counted(room, "store")),
         (Rung::Values, _) => "for all values, in any order".to_owned(),

@@ -1,6 +1,6 @@
 //! What evidence about properties shows, in words and in a document: which targets, where they stand in the text.
 
-use super::models::model_word;
+use super::models::model_name;
 use super::properties::Properties;
 use super::wording::counted;
 use palisade_model::program::Program;
@@ -54,9 +54,9 @@ impl ShownProperties {
         Self { model, hold: Vec::new(), violated, others: Vec::new(), joint_states: 0 }
     }
 
-    /// What is shown about the program of a file: `all 3 properties of ring.pal hold under tso`.
+    /// What is shown about the program of a file: `all 3 properties of ring.pal hold under TSO`.
     pub fn words(&self, file: &str) -> String {
-        let model = model_word(self.model);
+        let model = model_name(self.model);
         if let Some(violated) = &self.violated {
             return format!("{file} violates {} under {model}", violated.words());
         }

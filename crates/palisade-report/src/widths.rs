@@ -117,12 +117,14 @@ fn counts_words(program: &Program, counts: &[CountEvidence]) -> String {
     let count = |own: &CountEvidence| {
         let (name, few) = (program.address_name(own.address), own.few);
         match own.most {
-            Some(most) => format!("`{name}`, where {} to {most} are one value, and no count goes further", few + 1),
-            None => format!("`{name}`, where more than {few} is one value"),
+            Some(most) => {
+                format!("`{name}` is exact up to {few}, {} to {most} are one value, and no count goes further", few + 1)
+            }
+            None => format!("`{name}` is exact up to {few}, all more is one value"),
         }
     };
     let counts: Vec<String> = counts.iter().map(count).collect();
-    format!("what copies hold: {}", counts.join("; "))
+    counts.join("; ")
 }
 
 /// What has its low bits alone.

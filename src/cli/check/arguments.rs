@@ -12,7 +12,7 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, Args)]
 pub(in crate::cli) struct CheckArguments {
     /// The programs; `-` is standard input, a folder stands for the .pal and .litmus files in it (or those of --from),
-    /// `@LIST` for the paths on the lines of a file. Each program of several gets one line; `-v` shows everything.
+    /// `@LIST` for the paths on the lines of a file. More than eight programs get one line each; `-v` shows everything.
     #[arg(required = true, value_name = "FILE", help_heading = "Input")]
     pub(in crate::cli) files: Vec<String>,
     #[command(flatten)]

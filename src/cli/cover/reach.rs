@@ -11,13 +11,29 @@ use crate::cli::outputs::Outputs;
 use crate::cli::{Exit, SharedOptions};
 use crate::coverability::{Options, ReachAnswer, reach_all};
 use crate::limits::StopReason;
-use crate::net::ReachQuestion;
+use crate::net::{OmegaCount, ReachQuestion};
 use crate::report::cover::{Context, reach_text};
 use crate::report::documents::CoverDocument;
 use crate::report::page::reach_page;
 use crate::syntax::InputError;
 use std::path::Path;
 use std::time::{Duration, Instant};
+
+/// Refuses what is no part of such questions.
+pub(super) fn admit(arguments: &CoverArguments, loaded: &LoadedNet) -> Result<(), InputError> {
+    let refuse =
+        |message: &str, help: &str| Err(InputError::file(&arguments.net, message).with_help_if(Some(help.to_owned())));
+    if arguments.strategy != "auto" {
+        return refuse("strategies are for coverability, and this asks for reachability", "leave `--strategy` out");
+    }
+    if loaded.problem.net.initial.contains(&OmegaCount::Omega) {
+        return refuse(
+            "the net has many initial markings, and reachability is asked of one",
+            "write a number of tokens, or ask for coverability",
+        );
+    }
+    Ok(())
+}
 
 /// Answers a question.
 pub(super) fn run(
@@ -29,6 +45,7 @@ pub(super) fn run(
     (begin, read): (Instant, Duration),
     outputs: Outputs<'_>,
 ) -> Result<Exit, InputError> {
+    admit(arguments, loaded)?;
     let mut answer = ReachAnswer::none(StopReason::Inconclusive);
     match options.limits.check() {
         Ok(()) => reach_all(&loaded.problem.net, std::slice::from_ref(&question.goal), options, |_, it| answer = it),

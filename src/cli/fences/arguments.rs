@@ -67,7 +67,7 @@ pub(in crate::cli) struct FencesArguments {
     #[arg(long, help_heading = "Search")]
     pub(in crate::cli) all: bool,
     /// Print nothing but the unified diff.
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, conflicts_with = "apply", help_heading = "Output")]
     pub(in crate::cli) diff: bool,
     /// Write the repaired text into the file, once it has been checked.
     #[arg(long, help_heading = "Output")]

@@ -68,6 +68,10 @@ pub(super) fn answer(
     if arguments.ignore_timeouts && arguments.ask != Ask::Hangs {
         return Err(InputError::file(&loaded.program.source.name, "`--ignore-timeouts` is said with `--ask hangs`"));
     }
+    if arguments.ask == Ask::Concurrency && !loaded.program.is_event_driven() {
+        let message = "robustness against concurrency is about events, and the program has none";
+        return Err(InputError::file(&loaded.program.source.name, message));
+    }
     if let Some(axioms) = arguments.language() {
         return language::answer(arguments, axioms, shared, loaded, limits);
     }

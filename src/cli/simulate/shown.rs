@@ -99,7 +99,7 @@ pub(super) fn answer(
         _ => (format, execution_svg(&executions)),
     });
     if executions.is_empty() {
-        remark_line(format_args!("{}: there is no such execution", simulation.file));
+        remark_line(format_args!("{}: no execution comes to its end within the bounds", simulation.file));
     }
     if let (Some(path), Some((_, text)), false) = (&options.output, &drawn, executions.is_empty())
         && let Err(error) = write_text(path, text.clone())

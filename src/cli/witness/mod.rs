@@ -6,7 +6,7 @@ mod language;
 use super::confirm::{Confirmation, answer_check};
 use super::files::write_text;
 use super::output::{print_document, print_line, print_text, remark, remark_line};
-use super::words::{Against, Ask, models_and_languages};
+use super::words::{Against, Ask, robustness_or_concurrency, tso_and_languages};
 use super::{Exit, ProgramOptions, SharedOptions, print_input_error};
 use crate::program::Program;
 use crate::report::context::fault_error;
@@ -31,20 +31,20 @@ pub(super) struct WitnessArguments {
     pub(super) form: Form,
     /// What to show a violation of, in a program of events or tasks: `concurrency` or `robustness`. By default robustness against concurrency, and where
     /// that holds, against TSO.
-    #[arg(long, value_enum, value_name = "WHAT")]
+    #[arg(long, value_name = "WHAT", value_parser = robustness_or_concurrency())]
     pub(super) ask: Option<Ask>,
     /// Run the violating threads N times on this machine's processor and count the outcomes no SC machine has.
     #[arg(long, value_name = "N")]
     pub(super) run: Option<u64>,
     /// Write to this file instead of to standard output, in the form that its name says: `.svg`, `.dot`, `.mmd`,
-    /// `.litmus`, or else a table.
+    /// `.litmus`, or `.txt` for a table.
     #[arg(long, short, value_name = "PATH")]
     pub(super) output: Option<PathBuf>,
     /// Distinct values of a register or address admitted in a program without a domain.
     #[arg(long, value_name = "N", default_value_t = crate::robustness::DEFAULT_VALUES)]
     pub(super) values: usize,
     /// `tso`, which is meant where it is left out, or a language: then the violation is an execution graph, and `--litmus` writes C.
-    #[arg(long, value_name = "MODEL", value_parser = models_and_languages())]
+    #[arg(long, value_name = "MODEL", value_parser = tso_and_languages())]
     model: Option<Against>,
 }
 
@@ -67,6 +67,13 @@ pub(super) struct Form {
 }
 
 impl WitnessArguments {
+    /// Whether the output's name asks for a form that there is not.
+    fn names_no_form(&self) -> bool {
+        let extension = self.output.as_ref().and_then(|path| path.extension());
+        let is_table = extension.is_none_or(|own| own == "txt" || own == "json");
+        !is_table && self.form.picture().is_none() && self.picture().is_none()
+    }
+
     /// The form for other tools that the options name, or else the name of the output.
     fn picture(&self) -> Option<PictureFormat> {
         let by_name = || match self.output.as_ref()?.extension()?.to_str()? {
@@ -159,6 +166,12 @@ pub(super) fn run(arguments: &WitnessArguments, shared: &SharedOptions) -> Exit 
 fn admit(arguments: &WitnessArguments) -> Result<(), InputError> {
     let refuse =
         |message: &str, help: &str| Err(InputError::file(&arguments.file, message).with_help_if(Some(help.to_owned())));
+    if arguments.names_no_form() {
+        return refuse(
+            "there is no form of that name for `--output`",
+            "`.svg` is a picture, `.dot`, `.mmd` and `.litmus` are for other tools, `.txt` is a table",
+        );
+    }
     match (arguments.ask, arguments.model) {
         (Some(Ask::Properties | Ask::Hangs | Ask::Races), _) => refuse(
             "this command shows violations of robustness",

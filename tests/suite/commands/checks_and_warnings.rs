@@ -311,7 +311,8 @@ fn copies_and_domains_from_outside() {
 fn files_that_cannot_be_read() {
     let refused = |path: &str| message(&options("", "", false).read(path).expect_err("refused"));
     let (folder, path) = file("two.unknown", TWO.as_bytes());
-    let help = "say `--from native`, `--from trencher`, `--from litmus`, `--from memorax` or `--from machine`";
+    let help =
+        "say `--from native`, `--from trencher`, `--from litmus`, `--from memorax`, `--from tpl` or `--from machine`";
     assert_eq!(refused(&path), format!("the extension does not tell the format ({help})"));
     let missing = folder.path().join("missing.pal");
     assert!(refused(missing.to_str().unwrap()).starts_with("cannot be read: "));

@@ -7,6 +7,7 @@ mod check_many;
 mod check_progress;
 mod check_properties;
 mod checks_and_warnings;
+mod clear_refusals;
 mod closed_output;
 mod command_line;
 mod convert;

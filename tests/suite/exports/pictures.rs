@@ -52,7 +52,7 @@ fn svg_labels_and_arcs_keep_apart() {
         }
         // Arcs stay off all labels and inside the picture.
         let arcs: Vec<_> = document.descendants().filter(|node| node.attribute("class") == Some("arc")).collect();
-        let issues = text.matches(">(isu)</text>").count();
+        let issues = text.matches(">(issue)</text>").count();
         assert_eq!(arcs.iter().filter(|arc| arc.attribute("marker-end").is_some()).count(), issues, "{name}");
         for arc in arcs {
             let path = arc.attribute("d").expect("arcs have a path");

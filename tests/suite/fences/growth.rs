@@ -111,7 +111,7 @@ fn what_only_control_flow_asks_for_is_not_called_optimal() {
     assert!(text.contains("optima   none known: the set found is valid, but may not be optimal"), "{text}");
     // Where the bound shows the set optimal, it is listed at least.
     let (_, text) = fences(ROUNDS, &["--all"]);
-    assert!(text.contains("optima   1\n           a.l1, b.l1\n"), "{text}");
+    assert!(text.contains("optima   1\n           a l1, b l1\n"), "{text}");
 }
 
 /// The cheapest set for the violations may leave control flow open, although another one does not.

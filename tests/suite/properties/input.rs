@@ -134,7 +134,7 @@ fn what_is_remarked() {
         (
             "fences --ask properties fenced.pal",
             "Warning: `sfence` has no effect under TSO",
-            "fenced.pal: no fence needed\n",
+            "fenced.pal: no further fence needed\n",
         ),
         ("prove fenced.pal --model pso", "", "fenced.pal: holds under PSO\n"),
         ("check right.pal --model tso", "", "right.pal: holds under TSO, robust\n"),

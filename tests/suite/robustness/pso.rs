@@ -209,7 +209,7 @@ fn reports_say_what_the_verdict_is_about() {
     assert_eq!(status, Some(0));
     let expected = "-: holds under PSO, robust against PSO
   threads  writer × 1, reader × *
-  ensure   reader d (line 4): proved (no buffer ever holds more than 2 stores)
+  ensure   reader d (line 4): proved (buffers of 2 stores are enough)
   robust   proved against PSO (one exploration of all delayed stores)
 ";
     assert_eq!(said, expected);

@@ -11,7 +11,7 @@ use palisade_report::computation::ComputationReport;
 use palisade_report::context::Context;
 use palisade_report::documents::{self, EvidenceWord, FencesDocument, FencesVerdictWord};
 use palisade_report::models::model_name;
-use palisade_report::property_fences::Result;
+use palisade_report::property_fences::{Result, nothing_needed};
 use palisade_report::subject::program_words;
 
 /// The page of fences for properties, from its document.
@@ -70,7 +70,7 @@ fn headline(document: &FencesDocument<'_>, result: &Result<'_>) -> (News, String
     };
     match (&placement.open, placement.measures.is_empty()) {
         (None, true) if document.header.verdict == FencesVerdictWord::Holds => {
-            (News::Good, "no fence needed".to_owned())
+            (News::Good, nothing_needed(&result.found.program).to_owned())
         }
         (None, _) => (News::Good, format!("{changes} needed, none cheaper")),
         (Some(_), _) => (News::Open, format!("{changes} known to be needed; whether they are enough is open")),

@@ -109,7 +109,7 @@ fn text(program: &Program, effect: &Effect, delays: bool) -> Option<String> {
     let at = |address| address_text(program, address);
     Some(match *effect {
         Effect::Load { address, value, .. } => format!("(ld, {}, {value})", at(address)),
-        Effect::Issue { .. } if delays => "(isu)".into(),
+        Effect::Issue { .. } if delays => "(issue)".into(),
         Effect::Store { address, value } => format!("(st, {}, {value})", at(address)),
         Effect::Rmw { address, old, new: Some(new), .. } => format!("(rmw, {}, {old}, {new})", at(address)),
         Effect::Rmw { address, old, .. } => format!("(ld, {}, {old})", at(address)),

@@ -135,7 +135,8 @@ pub fn carry_to_language(program: &Program, accounts: &mut [Account<'_>]) {
     }
 }
 
-/// Whether the interleavings of a program are all of its executions where it is robust against a language: in them no weak compare-exchange fails for no reason.
+/// Whether the interleavings of a program are all of its executions where it is robust against a
+/// language: in them no weak compare-exchange fails for no reason.
 pub fn says_all_of_interleavings(program: &Program) -> bool {
     let is_weak = |own: &Instruction| matches!(own.operation(), Some(Operation::Update { spurious: Some(_), .. }));
     !program.threads.iter().flat_map(|thread| &thread.instructions).any(is_weak)

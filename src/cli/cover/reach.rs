@@ -20,7 +20,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Refuses what is no part of such questions.
-pub(super) fn admit(arguments: &CoverArguments, loaded: &LoadedNet) -> Result<(), InputError> {
+fn admit(arguments: &CoverArguments, loaded: &LoadedNet) -> Result<(), InputError> {
     let refuse =
         |message: &str, help: &str| Err(InputError::file(&arguments.net, message).with_help_if(Some(help.to_owned())));
     if arguments.strategy != "auto" {

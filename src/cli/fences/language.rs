@@ -119,8 +119,8 @@ fn check_options(arguments: &FencesArguments, name: &str) -> Result<(), InputErr
     }
     let message =
         "against a language, `palisade fences` finds the fewest places to change, and then the weakest changes";
-    let help = "besides FILE, `--only`, `--never`, `--all`, `--diff`, `--apply`, `--certificate`, `--values` and files go with \
-                it; `palisade orderings` says which orderings can be weaker"
+    let help = "besides FILE, `--only`, `--never`, `--all`, `--diff`, `--apply`, `--certificate`, `--values` and \
+                files go with it; `palisade orderings` says which orderings can be weaker"
         .to_owned();
     Err(InputError::file(name, message).with_help_if(Some(help)))
 }

@@ -17,8 +17,12 @@ fn refusals_say_what_to_do() {
     let folder = tempfile::tempdir().expect("a folder");
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("it is written");
     write("lock.pal", LOCK);
-    write("many.lola", "PLACE p, q;\nMARKING p: 1;\nTRANSITION t CONSUME p: 1; PRODUCE q: 1;\n");
-    write("many.formula", "EF (p = 0 AND q = 1)\n");
+    write("one.lola", "PLACE p, q;\nMARKING p: 1;\nTRANSITION t CONSUME p: 1; PRODUCE q: 1;\n");
+    write(
+        "many.spec",
+        "vars\n  p q\nrules\n  p >= 1 -> p' = p - 1, q' = q + 1;\ninit\n  p >= 1, q = 0\ntarget\n  q >= 1\n",
+    );
+    write("one.formula", "EF (p = 0 AND q = 1)\n");
     std::fs::create_dir(folder.path().join("programs")).expect("a folder");
     for (line, words) in [
         ("fences --ask concurrency lock.pal", "is about events, and the program has none"),
@@ -28,7 +32,8 @@ fn refusals_say_what_to_do() {
         ("witness lock.pal --model pso", "this command is about robustness against TSO"),
         ("simulate programs", "this is a folder"),
         ("simulate nowhere", "there is no such file"),
-        ("cover many.lola --strategy backward", "strategies are for coverability"),
+        ("cover one.lola --strategy backward", "strategies are for coverability"),
+        ("cover many.spec --query one.formula", "many initial markings, and reachability is asked of one"),
     ] {
         let (status, error) = said(folder.path(), line);
         assert!(status == Some(2) && error.contains(words), "{line}: {status:?} {error}");

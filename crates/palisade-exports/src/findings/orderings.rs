@@ -1,4 +1,5 @@
-//! The findings of `palisade orderings`: orderings that can be weaker, each with the change of the text, and why others cannot.
+//! The findings of `palisade orderings`: orderings that can be weaker, each with the change of the
+//! text, and why others cannot.
 
 use super::told::flow_of;
 use super::{Answer, Finding, Fix, Kind, Region, Rule, warnings};

@@ -139,7 +139,8 @@ impl Verdicts {
         Err("it says who hangs under another model than the job's".to_owned())
     }
 
-    /// What the answer to a question says of the language that is asked about, if one is; nothing for a question that is not told.
+    /// What the answer to a question says of the language that is asked about, if one is; nothing for a
+    /// question that is not told.
     fn carry(&self, question: Question, answer: Option<bool>) -> Option<Option<bool>> {
         let Some(language) = self.carried.language else { return Some(answer) };
         let is_shown = |target: &Target| self.examples.contains(target);

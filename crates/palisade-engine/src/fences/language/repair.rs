@@ -183,7 +183,8 @@ fn told(search: Search<'_>, repair: LanguageRepair, shown: Option<Shown>) -> Lan
     }
 }
 
-/// The unit of the costs of evidence that offers just what a repair may choose among, at its costs; nothing where it offers else.
+/// The unit of the costs of evidence that offers just what a repair may choose among, at its costs;
+/// nothing where it offers other measures.
 pub fn language_unit_of_costs(
     program: &Program,
     axioms: Axioms,

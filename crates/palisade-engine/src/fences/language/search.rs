@@ -136,7 +136,7 @@ impl<'a> Search<'a> {
         Ok(answer)
     }
 
-    /// Has a valid set of some evidence shown by the certificate of a changed text, where the text says the program with
+    /// Where a changed text says the program with a valid set of some evidence, has its certificate show
     /// the set: what the text says then.
     pub(super) fn say_by_text(
         &self,

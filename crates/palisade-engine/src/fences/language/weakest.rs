@@ -117,7 +117,8 @@ pub fn weaker_orderings(program: &Program) -> Vec<Measure> {
     places.iter().flat_map(|place| place.weaker().map(|ordering| place.measure(ordering))).collect()
 }
 
-/// The unit of the costs of evidence that offers just the orderings that places may have; nothing where it offers others.
+/// The unit of the costs of evidence that offers just the orderings that places may have; nothing where
+/// it offers others.
 pub fn orderings_unit_of_costs(
     program: &Program,
     withheld: &BTreeSet<Measure>,

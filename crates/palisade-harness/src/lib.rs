@@ -20,6 +20,7 @@
 //!     .check();
 //! ```
 
+mod apart;
 mod copies;
 mod name;
 mod role;

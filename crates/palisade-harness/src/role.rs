@@ -1,6 +1,7 @@
 //! A role: a closure, and the function by which machine code calls it.
 
 use super::Copies;
+use super::apart::keep_apart;
 use std::sync::Arc;
 
 /// What `cargo palisade` is told of a role.
@@ -41,18 +42,21 @@ pub(crate) struct Role {
 /// Calls a closure that is shared.
 #[inline(never)]
 extern "C" fn call_shared<F: Fn()>(role: &F) {
+    keep_apart::<F>();
     role();
 }
 
 /// Calls a closure that is told its number.
 #[inline(never)]
 extern "C" fn call_numbered<F: Fn(usize)>(role: &F, number: usize) {
+    keep_apart::<F>();
     role(number);
 }
 
 /// Calls a closure that only this role has.
 #[inline(never)]
 extern "C" fn call_owned<F: FnMut()>(role: &mut F) {
+    keep_apart::<F>();
     role();
 }
 

@@ -155,7 +155,9 @@ fn understood(arguments: &[String]) -> Result<Request, String> {
             "--apply" => request.change("--apply")?,
             "--no-check" => request.ask(Question::Nothing)?,
             "--help" | "-h" => request.help = true,
-            option if option.starts_with('-') => return Err(format!("`{option}` is not known")),
+            option if option.starts_with('-') => {
+                return Err(format!("`{option}` is not known; options of `palisade check` follow behind `--`"));
+            }
             _ if request.filter.is_none() => request.filter = Some(word),
             other => return Err(format!("there are two filters, `{other}` is the second")),
         }

@@ -7,7 +7,7 @@ use crate::program::Program;
 use crate::report::account::{Account, Answer, CountersKnown, Mark, Proof, Rule};
 use crate::report::documents::{AttackAnswer, LabelPlace};
 use crate::report::subject::program_words;
-use crate::report::verdict::outcome_word;
+use crate::report::verdict::outcome_words;
 use crate::report::{counted, missing, unreached, widths};
 use crate::robustness::{
     Abstraction, AttackOutcome, Check, CheckOptions, Fault, Observer, Verdict, certificate, check_observed, check_part,
@@ -140,17 +140,17 @@ fn verdict_words(program: &Program) -> String {
 /// What has become of the attacks, pairs of a store and a load behind it.
 fn attacks_words(check: &Check<'_>) -> String {
     let count = |outcome| check.attacks.iter().filter(|report| report.outcome == outcome).count();
-    let feasible = count(AttackOutcome::Feasible);
     let parts: Vec<String> = [
-        (AttackOutcome::Feasible, if feasible == 1 { "breaks robustness" } else { "break robustness" }),
-        (AttackOutcome::Infeasible, "cannot break it"),
-        (AttackOutcome::Pruned, "ruled out by control flow"),
-        (AttackOutcome::Unknown, "undecided"),
-        (AttackOutcome::NotAsked, "not needed"),
+        AttackOutcome::Feasible,
+        AttackOutcome::Infeasible,
+        AttackOutcome::Pruned,
+        AttackOutcome::Unknown,
+        AttackOutcome::NotAsked,
     ]
     .into_iter()
-    .filter(|(outcome, _)| count(*outcome) > 0)
-    .map(|(outcome, word)| format!("{} {word}", count(outcome)))
+    .map(|outcome| (count(outcome), outcome))
+    .filter(|(pairs, _)| *pairs > 0)
+    .map(|(pairs, outcome)| format!("{pairs} {}", outcome_words(outcome, pairs)))
     .collect();
     match check.attacks.len() {
         0 => "none".to_owned(),
@@ -194,7 +194,7 @@ fn notes(account: &mut Account<'_>, check: &Check<'_>, program: &Program) {
     for (index, report) in check.attacks.iter().enumerate() {
         let at = |instruction| program.place(report.attack.thread, instruction);
         let (store, load) = (at(report.attack.store), at(report.attack.load));
-        let outcome = outcome_word(report.outcome);
+        let outcome = outcome_words(report.outcome, 1);
         account.note(1, "attack", format!("{}: {store} past {load}: {outcome}", index + 1));
     }
 }

@@ -20,7 +20,7 @@ mod roles;
 mod source_tests;
 mod waits;
 
-use image::{Fields, Image, Lines, Memory, SharedObject, Snapshot};
+use image::{Fields, Frame, Image, Lines, Memory, SharedObject, Snapshot};
 use lift::{Contexts, Lifted, LiftedRole, ObjectionAt, Refused};
 use orderings::Orderings;
 use origins::{Origins, short};
@@ -288,27 +288,31 @@ fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Why code is refused, at its position in the sources, with the calls that lead there.
+/// Why code is refused, at its position in the sources, with the calls that lead there. The position
+/// is that of the role's own code, if a library's is not understood.
 fn obstacle(at: &ObjectionAt, contexts: &Contexts, role: &str, lines: &Lines<'_>, memory: &Memory) -> Obstacle {
     let frames = lines.frames(at.address);
-    let own = frames.iter().find(|frame| !frame.is_of_the_language()).or(frames.first());
+    let callers: Vec<Frame> = contexts
+        .chain(at.context)
+        .filter(|context| context.parent.is_some())
+        .flat_map(|context| lines.frames(context.call))
+        .collect();
     let mut message = at.objection.message.clone();
-    for frame in &frames {
+    let mut tell = |word: &str, frame: &Frame| {
         let place = format!("{}:{}:{}", frame.file_name(), frame.line, frame.column);
-        let _ = write!(message, "\n  in {} ({place})", frame.function.as_deref().unwrap_or("?"));
-    }
+        let _ = write!(message, "\n  {word} {} ({place})", frame.function.as_deref().unwrap_or("?"));
+    };
+    frames.iter().for_each(|frame| tell("in", frame));
+    callers.iter().for_each(|frame| tell("called from", frame));
     if frames.is_empty() {
         let symbol = memory.image.symbol_at(at.address, true);
-        let _ =
-            write!(message, "\n  in {} ({:#x})", symbol.map_or("?", |(symbol, _)| symbol.name.as_str()), at.address);
-    }
-    for context in contexts.chain(at.context).filter(|context| context.parent.is_some()) {
-        for frame in lines.frames(context.call) {
-            let place = format!("{}:{}:{}", frame.file_name(), frame.line, frame.column);
-            let _ = write!(message, "\n  called from {} ({place})", frame.function.as_deref().unwrap_or("?"));
-        }
+        let name = symbol.map_or("?", |(symbol, _)| symbol.name.as_str());
+        message.insert_str(at.objection.message.len(), &format!("\n  in {name} ({:#x})", at.address));
     }
     let _ = write!(message, "\n  in the role `{role}`");
+    let mut all = frames.iter().chain(&callers);
+    let advice = all.clone().filter_map(|frame| frame.function.as_deref()).find_map(lift::advice_on_call);
+    let own = all.clone().find(|frame| !frame.is_of_a_library()).or_else(|| all.next());
     let (name, position) = match own {
         Some(frame) => {
             let position = Position {
@@ -319,5 +323,5 @@ fn obstacle(at: &ObjectionAt, contexts: &Contexts, role: &str, lines: &Lines<'_>
         }
         None => (format!("{:#x}", at.address), None),
     };
-    Obstacle { name, position, message, help: at.objection.help.clone() }
+    Obstacle { name, position, message, help: advice.map(str::to_owned).or_else(|| at.objection.help.clone()) }
 }

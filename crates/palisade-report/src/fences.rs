@@ -4,7 +4,7 @@ use super::claim;
 use super::context::{Context, domain_line};
 use super::needed::Needed;
 use super::proposal::{PROPOSED, Proposal};
-use super::verdict::outcome_word;
+use super::verdict::outcome_words;
 use super::verdict::{VerdictWord, before_the_repair};
 use super::{counted, source_place, unreached, widths};
 use palisade_engine::fences::{Measure, Placement, Redundancy, Repair, Repaired, Returning, Unfinished};
@@ -211,7 +211,7 @@ fn placement_text(out: &mut String, placement: &Placement, program: &Program, re
             placement.candidates - placement.searches.min(placement.candidates)
         );
         for (attack, outcome) in &placement.attacks {
-            let _ = writeln!(out, "  {}: {}", attack_words(program, *attack), outcome_word(*outcome));
+            let _ = writeln!(out, "  {}: {}", attack_words(program, *attack), outcome_words(*outcome, 1));
             let eliminations = placement.eliminations.iter().filter(|elimination| elimination.attack == *attack);
             for elimination in eliminations {
                 for set in &elimination.sets {

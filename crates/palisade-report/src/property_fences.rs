@@ -209,11 +209,12 @@ fn violation_text(out: &mut String, violation: &Violation, program: &Program, na
     let _ = writeln!(out, "\n{}", report.table(0).trim_end_matches('\n'));
 }
 
-/// `monitor none_lost (line 41)`; for final states, the question.
+/// `ensure monitor none_lost (line 41)`, as a check has it; for final states, what asks for them.
 pub fn property_name(program: &Program, target: Target) -> String {
+    let properties = Properties { program, question: None };
     match target {
-        Target::Instruction { .. } => Properties { program, question: None }.place(target),
-        Target::FinalStates => "the question".to_owned(),
+        Target::Instruction { .. } => format!("{} {}", properties.kind(target), properties.place(target)),
+        Target::FinalStates => "what is asked of final states".to_owned(),
     }
 }
 

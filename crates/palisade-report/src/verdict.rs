@@ -39,13 +39,14 @@ pub fn before_the_repair(placement: &Placement) -> VerdictWord {
     }
 }
 
-/// The word for an outcome.
-pub fn outcome_word(outcome: AttackOutcome) -> &'static str {
+/// What has become of so many attacks, pairs of a store and a load behind it, for people.
+pub fn outcome_words(outcome: AttackOutcome, pairs: usize) -> &'static str {
     match outcome {
-        AttackOutcome::Feasible => "feasible",
-        AttackOutcome::Infeasible => "infeasible",
-        AttackOutcome::Pruned => "pruned",
-        AttackOutcome::Unknown => "unknown",
-        AttackOutcome::NotAsked => "not-asked",
+        AttackOutcome::Feasible if pairs == 1 => "breaks robustness",
+        AttackOutcome::Feasible => "break robustness",
+        AttackOutcome::Infeasible => "cannot break it",
+        AttackOutcome::Pruned => "ruled out by control flow",
+        AttackOutcome::Unknown => "undecided",
+        AttackOutcome::NotAsked => "not needed",
     }
 }

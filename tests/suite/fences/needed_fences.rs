@@ -134,8 +134,8 @@ fn joint_control_states() {
     let text = out(&output);
     assert_eq!(output.status.code(), Some(0), "{text}");
     assert!(text.starts_with("never.pal: 2 fences optimal, cost 2\n"), "{text}");
-    assert!(text.contains("           without it, t1 at cs, t2 at cs (line 4) is violated\n"), "{text}");
-    assert!(text.contains("  proved   t1 at cs, t2 at cs (line 4): buffers of "), "{text}");
+    assert!(text.contains("           without it, never t1 at cs, t2 at cs (line 4) is violated\n"), "{text}");
+    assert!(text.contains("  proved   never t1 at cs, t2 at cs (line 4): buffers of "), "{text}");
     assert!(text.contains("+thread t1 regs r init a begin a: mem[x] <- 1; b: mfence; goto b_f;\n"), "{text}");
     let said =
         accepted(folder.path(), &["never.pal.property-repair.json", "evidence_never.repaired.pal.property.json"]);
@@ -157,7 +157,8 @@ fn joint_control_states() {
     assert!(said.contains("never.pal violates `never t1 at cs, t2 at cs` (line 4) under TSO"), "{said}");
     let text = out(&palisade(folder.path(), "fences --ask properties racy.pal"));
     assert!(
-        text.contains("no fence helps: violated under SC") && text.contains("  violated t1 at cs, t2 at cs (line 4)"),
+        text.contains("no fence helps: violated under SC")
+            && text.contains("  violated never t1 at cs, t2 at cs (line 4)"),
         "{text}"
     );
     let document = documents::read(out(&palisade(folder.path(), "fences --ask properties never.pal --json")));

@@ -112,7 +112,7 @@ const HANGS: [(&str, &str); 19] = [
 ];
 
 /// The harnesses as they are committed.
-fn sources() -> PathBuf {
+pub(super) fn sources() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/code")
 }
 
@@ -130,6 +130,7 @@ fn folder() -> &'static Path {
             "tests/rows.rs",
             "tests/stories.rs",
             "tests/hangs.rs",
+            "tests/ordinary.rs",
         ] {
             let text = std::fs::read_to_string(sources().join(file)).expect("the file is there");
             let text = text.replace("../../crates/palisade-harness", &harness);
@@ -178,11 +179,11 @@ fn sleepers_that_nobody_wakes_are_found() {
 }
 
 /// The folder with the roles and snapshots of all rows, written once.
-fn snapshots() -> &'static Path {
+pub(super) fn snapshots() -> &'static Path {
     static FOLDER: OnceLock<PathBuf> = OnceLock::new();
     FOLDER.get_or_init(|| {
         // Snapshots are wanted, and no answers yet.
-        let all = cargo_palisade(&["--test", "rows", "--test", "hangs", "--", "--help"]);
+        let all = cargo_palisade(&["--test", "rows", "--test", "hangs", "--test", "ordinary", "--", "--help"]);
         let snapshots = folder().join("target/palisade/rows");
         assert!(snapshots.is_dir(), "{}", String::from_utf8_lossy(&all.stderr));
         snapshots

@@ -18,6 +18,8 @@ mod heap;
 #[cfg(feature = "machine")]
 mod mutants;
 #[cfg(feature = "machine")]
+mod ordinary;
+#[cfg(feature = "machine")]
 mod package;
 #[cfg(feature = "machine")]
 mod parts;
@@ -35,3 +37,5 @@ mod traps;
 mod twins;
 #[cfg(feature = "machine")]
 mod waits;
+#[cfg(feature = "machine")]
+mod ways;

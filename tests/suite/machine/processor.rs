@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// The sources in the folder of images, with roles that end when they run alone.
-const ROLES: [(&str, &[&str], &str); 10] = [
+const ROLES: [(&str, &[&str], &str); 11] = [
     ("spin", &[], "worker"),
     ("peterson", &[], "lock_left"),
     ("peterson", &["-DSTORE=memory_order_release", "-DLOAD=memory_order_acquire"], "lock_right"),
@@ -19,6 +19,7 @@ const ROLES: [(&str, &[&str], &str); 10] = [
     ("halves", &[], "worker"),
     ("traps", &[], "counted"),
     ("numbers", &[], "numbers"),
+    ("ways", &[], "ways"),
 ];
 
 /// A program that runs the role so many times and writes its static data, from the first address on.
@@ -82,7 +83,7 @@ impl<'p> Runner<'p> {
 fn size_of(source: &str, name: &str) -> usize {
     match (source, name) {
         ("wake", "done") => 1,
-        ("deque", "top" | "bottom") | ("numbers", _) => 8,
+        ("deque", "top" | "bottom") | ("numbers" | "ways", _) => 8,
         _ => 4,
     }
 }

@@ -87,8 +87,8 @@ fn trap_03_the_stack_is_not_shared_and_shared_memory_is_no_stack() {
     let mut cells: Vec<&str> = program.addresses.iter().map(|address| address.name.as_str()).collect();
     cells.sort_unstable();
     assert_eq!(cells, ["done", "state", "woken"]);
-    let text = refusal("traps", &["either", "counting"]);
-    assert!(text.contains("may point into the role's own stack frame or not"), "{text}");
+    // Each way to the store says where it goes.
+    assert_eq!(verdict_of("traps", &["either", "counting"], "1", false), Verdict::Robust);
     let text = refusal("refused", &["stack_escapes"]);
     assert!(text.contains("stored where others can read it"), "{text}");
 }

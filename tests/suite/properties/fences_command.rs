@@ -63,7 +63,7 @@ fn the_report_names_fences_rows_and_proofs() {
     ] {
         assert!(text.lines().any(|found| found == line), "`{line}` is not in\n{text}");
     }
-    assert!(text.contains("  proved   t1 alone (line 7): buffers of "), "{text}");
+    assert!(text.contains("  proved   ensure t1 alone (line 7): buffers of "), "{text}");
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn no_fence_helps_where_interleavings_violate() {
     let text = stdout(&output);
     assert_eq!(output.status.code(), Some(1), "{text}{}", stderr(&output));
     assert!(text.starts_with("-: no fence helps: violated under SC\n"), "{text}");
-    assert!(text.contains("│") && text.contains("  violated t"), "{text}");
+    assert!(text.contains("│") && text.contains("  violated ensure t"), "{text}");
     let output = fences(&racy, &["--ask", "properties", "--json"]);
     assert_eq!(documents::read(stdout(&output))["violated"]["label"], "alone");
 }
@@ -130,7 +130,7 @@ fn fences_that_are_there_are_judged() {
     assert_eq!(output.status.code(), Some(0), "{text}{}", stderr(&output));
     assert!(text.contains("no further fence needed"), "{text}");
     assert!(
-        text.contains("    sender order (line 4) needed: without it, receiver whole (line 12) is violated"),
+        text.contains("    sender order (line 4) needed: without it, ensure receiver whole (line 12) is violated"),
         "{text}"
     );
     assert!(text.contains("    receiver useless (line 10) not needed"), "{text}");

@@ -109,13 +109,12 @@ pub(super) fn story(shown: &Shown<'_>) -> String {
 /// The attacks with their answers.
 fn attacks(attacks: &[AttackAnswer<'_>]) -> String {
     let row = |attack: &AttackAnswer<'_>| {
-        let (word, class) = match attack.outcome {
-            OutcomeWord::Feasible => ("feasible", "bad"),
-            OutcomeWord::Infeasible => ("infeasible", "good"),
-            OutcomeWord::Pruned => ("ruled out by control flow", "good"),
-            OutcomeWord::Unknown => ("unknown", "open"),
-            OutcomeWord::NotAsked => ("not asked", "open"),
+        let class = match attack.outcome {
+            OutcomeWord::Feasible => "bad",
+            OutcomeWord::Infeasible | OutcomeWord::Pruned => "good",
+            OutcomeWord::Unknown | OutcomeWord::NotAsked => "open",
         };
+        let words = attack.outcome.words();
         let place = |place: documents::InstructionPlace<'_>| {
             let name = place.name.map(|name| format!("<code>{}</code> ", escaped(name))).unwrap_or_default();
             format!("{name}<small>{}</small>", line_link(place.line))
@@ -125,7 +124,7 @@ fn attacks(attacks: &[AttackAnswer<'_>]) -> String {
             escaped(attack.place.thread),
             place(attack.place.store),
             place(attack.place.load),
-            format!("<span class=\"word {class}\">{word}</span>"),
+            format!("<span class=\"word {class}\">{words}</span>"),
         ]
     };
     let rows: Vec<Vec<String>> = attacks.iter().map(row).collect();

@@ -30,6 +30,16 @@ impl Frame {
             || is_header(&self.file)
     }
 
+    /// Whether it is of code that comes with the compiler, or of what calls the role: nothing that
+    /// can be changed there helps.
+    pub(crate) fn is_of_a_library(&self) -> bool {
+        let is_of_harness = self.function.as_deref().is_some_and(|name| name.starts_with("palisade_harness::"));
+        self.is_of_the_language()
+            || self.file.starts_with("/rustc/")
+            || self.file.starts_with("/rust/")
+            || is_of_harness
+    }
+
     /// The file's name without its folders.
     pub(crate) fn file_name(&self) -> &str {
         self.file.rsplit('/').next().unwrap_or(&self.file)

@@ -5,7 +5,7 @@
 
 use super::RoleCode;
 use super::atomics::{self, AtomicCall};
-use super::contexts::{Context, ContextId, Contexts, Place};
+use super::contexts::{Context, ContextId, Contexts, Place, WaysId};
 use super::copies::Copying;
 use super::decode::{Decoded, MemoryOperand, Target, decode};
 use super::environment::{ARGUMENTS, Environment, STACK_POINTER};
@@ -16,6 +16,7 @@ use super::micro::{Flow, Micro, address, at_stack, move_stack, push_return, step
 use super::refusal::{Objection, ObjectionAt};
 use super::stubs::{self, Called, ERROR_NUMBER, Stub, TIME};
 use super::transfer::{Spot, apply, known};
+use super::ways::Apart;
 use crate::lift::abstraction::Abstract;
 use palisade_model::program::Expression;
 use palisade_syntax::x86::condition;
@@ -114,9 +115,24 @@ pub(crate) struct Explored {
 /// Goes through the code of a role. What is not understood is refused where control cannot but come there; elsewhere it is for an
 /// exploration of the program to show that it does not.
 pub(crate) fn explore(role: &RoleCode, knowledge: &mut Knowledge<'_>) -> Result<Explored, (ObjectionAt, Contexts)> {
+    let mut apart = Apart::default();
+    loop {
+        if let Some(explored) = explore_apart(role, &mut apart, knowledge) {
+            return explored;
+        }
+    }
+}
+
+/// The same, with some ways kept apart; nothing where others are to be.
+fn explore_apart(
+    role: &RoleCode,
+    apart: &mut Apart,
+    knowledge: &mut Knowledge<'_>,
+) -> Option<Result<Explored, (ObjectionAt, Contexts)>> {
     let function = role.function;
-    let mut contexts = Contexts::default();
-    let context = contexts.id(Context { parent: None, call: 0, return_to: ROLE_END, function });
+    let mut contexts = Contexts::with_ways(apart.kept());
+    let ways = WaysId::default();
+    let context = contexts.id(Context { parent: None, call: 0, return_to: ROLE_END, function, ways });
     let start = Place { context, address: function };
     let environment = Environment::at_start(role, ROLE_END.cast_signed());
     let mut places = BTreeMap::from([(start, environment.clone())]);
@@ -127,10 +143,13 @@ pub(crate) fn explore(role: &RoleCode, knowledge: &mut Knowledge<'_>) -> Result<
         let done = match perform(place, &environment, &mut contexts, knowledge) {
             Ok(done) => done,
             Err(objection) if place != start => {
+                if objection.depends_on_ways && apart.change(place, &ways, &contexts) {
+                    return None;
+                }
                 obstacles.insert(place, (text_at(place, knowledge), objection));
                 continue;
             }
-            Err(objection) => return Err((objection.at(place), contexts)),
+            Err(objection) => return Some(Err((objection.at(place), contexts))),
         };
         obstacles.remove(&place);
         ways.insert(place, done.next.places());
@@ -147,24 +166,27 @@ pub(crate) fn explore(role: &RoleCode, knowledge: &mut Knowledge<'_>) -> Result<
             }
         }
         if places.len() > MOST_PLACES {
+            if apart.give_up() {
+                return None;
+            }
             // Behind what is not understood there may be less.
             if let Some((place, (_, objection))) = nearest(start, &ways, &obstacles) {
-                return Err((objection.clone().at(*place), contexts));
+                return Some(Err((objection.clone().at(*place), contexts)));
             }
             let message = format!("the code of this role has more than {MOST_PLACES} instructions, calls included");
             let objection = Objection::new(message).with_help("choose a smaller operation for the role");
-            return Err((objection.at(place), contexts));
+            return Some(Err((objection.at(place), contexts)));
         }
     }
     if !obstacles.is_empty()
         && !goes_on(start, &ways, &obstacles)
         && let Some((place, (_, objection))) = nearest(start, &ways, &obstacles)
     {
-        return Err((objection.clone().at(*place), contexts));
+        return Some(Err((objection.clone().at(*place), contexts)));
     }
     let atomics =
         if knowledge.is_by_language { atomics::calls(&places, &contexts, knowledge) } else { BTreeMap::new() };
-    Ok(Explored { start, initial: environment, places, obstacles, contexts, atomics })
+    Some(Ok(Explored { start, initial: environment, places, obstacles, contexts, atomics }))
 }
 
 /// The obstacle in the fewest instructions from the start.
@@ -254,8 +276,8 @@ struct Performing<'a, 'm> {
 }
 
 impl Performing<'_, '_> {
-    fn here(&self, address: u64) -> Place {
-        Place { context: self.place.context, address }
+    fn here(&mut self, address: u64) -> Place {
+        self.contexts.place_behind(self.place, address)
     }
 
     fn flow(&mut self, flow: Flow, next: u64) -> Result<Next, Objection> {
@@ -280,7 +302,8 @@ impl Performing<'_, '_> {
                     Abstract::Number(_) => Ok(Next::Branch(condition, self.here(target), self.here(next))),
                     Abstract::Frame(_) | Abstract::Unknown | Abstract::Low(_) => Err(Objection::new(
                         "this branch depends on where the role's stack frame is, which differs from copy to copy",
-                    )),
+                    )
+                    .on_some_ways()),
                 }
             }
             Flow::Call(target) => {
@@ -292,7 +315,10 @@ impl Performing<'_, '_> {
                     }
                 };
                 match self.stub_at(target)? {
-                    Some(stub) => self.stub(stub, self.here(next)),
+                    Some(stub) => {
+                        let next = self.here(next);
+                        self.stub(stub, next)
+                    }
                     None => {
                         self.push(next)?;
                         Ok(Next::To(self.called_place(target, next)?))
@@ -317,7 +343,8 @@ impl Performing<'_, '_> {
             Abstract::Number(_) => Ok(Goes::Computed(chosen)),
             Abstract::Frame(_) | Abstract::Unknown | Abstract::Low(_) => Err(Objection::new(
                 "this goes to an address of which nothing is known: it may be one in the role's own stack frame",
-            )),
+            )
+            .on_some_ways()),
         }
     }
 
@@ -373,9 +400,7 @@ impl Performing<'_, '_> {
         }
         let refused = names.iter().find(|name| image.is_import(target) || stubs::is_refused(name));
         if let Some(name) = refused {
-            return Err(
-                Objection::new(format!("`{name}` is called, which is not followed")).with_help(stubs::advice(name))
-            );
+            return Err(Objection::new(stubs::refusal(name)).with_help(stubs::advice(name)));
         }
         Ok(None)
     }
@@ -440,7 +465,8 @@ impl Performing<'_, '_> {
             _ => {
                 return Err(Objection::new(
                     "memory is copied, filled or compared by a function, and how much is not known",
-                ));
+                )
+                .on_some_ways());
             }
         };
         let step = Micro::Copying(copying, u16::try_from(bytes).expect("few bytes"));
@@ -515,7 +541,8 @@ impl Performing<'_, '_> {
             return Err(Objection::new(format!("the call of `{name}` is more than {DEEPEST} calls deep")));
         }
         let parent = Some(self.place.context);
-        let context = self.contexts.id(Context { parent, call: self.place.address, return_to: next, function });
+        let (call, ways) = (self.place.address, WaysId::default());
+        let context = self.contexts.id(Context { parent, call, return_to: next, function, ways });
         Ok(Place { context, address: function })
     }
 

@@ -198,5 +198,5 @@ fn sign_extension(from: u8, into_data: bool) -> Meaning {
 }
 
 fn form_objection(error: FormError) -> Objection {
-    Objection { message: error.message, help: error.help }
+    Objection { help: error.help, ..Objection::new(error.message) }
 }

@@ -32,6 +32,7 @@ mod rounds;
 mod stubs;
 mod transfer;
 mod vectors;
+mod ways;
 
 pub(crate) use atomics::{AtomicCall, Made};
 pub(crate) use awaits::conditions;
@@ -39,7 +40,7 @@ pub(crate) use contexts::{ContextId, Contexts, Place};
 pub(crate) use futex::Futex;
 pub(crate) use loops::drop_unreachable;
 pub(crate) use narrow::Narrowing;
-pub(crate) use refusal::{Objection, ObjectionAt};
+pub(crate) use refusal::{Objection, ObjectionAt, advice_on_call};
 
 use crate::image::{Block, Heap, Memory};
 use discover::{Access, Initial};

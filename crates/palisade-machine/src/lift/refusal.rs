@@ -9,12 +9,19 @@ pub(crate) struct Objection {
     pub(crate) message: String,
     /// What to do about it.
     pub(crate) help: Option<String>,
+    /// Whether there may be nothing wrong on each of the ways that lead there.
+    pub(crate) depends_on_ways: bool,
 }
 
 impl Objection {
     /// With nothing to do about it.
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), help: None }
+        Self { message: message.into(), help: None, depends_on_ways: false }
+    }
+
+    /// As one that may not be one on each of the ways that lead there.
+    pub(crate) fn on_some_ways(self) -> Self {
+        Self { depends_on_ways: true, ..self }
     }
 
     /// With what to do about it.
@@ -37,4 +44,19 @@ pub(crate) struct ObjectionAt {
     pub(crate) context: ContextId,
     /// What is wrong.
     pub(crate) objection: Objection,
+}
+
+/// Beginnings of the names of functions that people call in roles, and what to do instead. What is
+/// not understood lies far inside of them.
+const CALLS: [(&str, &str); 5] = [
+    ("std::io::stdio::_print", "a role cannot print: leave `println!` out"),
+    ("std::io::stdio::_eprint", "a role cannot print: leave `eprintln!` out"),
+    ("std::thread::builder::Builder::spawn", "a role starts no threads: make each thread a role"),
+    ("std::thread::functions::spawn", "a role starts no threads: make each thread a role"),
+    ("alloc::fmt::format", "a role makes no text: leave `format!` and `to_string` out"),
+];
+
+/// What to do about a call of a function that people know.
+pub(crate) fn advice_on_call(function: &str) -> Option<&'static str> {
+    CALLS.iter().find(|(name, _)| function.starts_with(name)).map(|(_, advice)| *advice)
 }

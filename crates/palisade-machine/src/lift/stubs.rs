@@ -61,13 +61,20 @@ pub(crate) const ERROR_NUMBER: i64 = -(1 << 23);
 pub(crate) const TIME: i64 = 1 << 33;
 
 /// Names that are matched as a whole.
-const NAMES: [(&str, Stub); 22] = [
+const NAMES: [(&str, Stub); 29] = [
     ("sched_yield", Stub::Nothing),
     ("std::thread::functions::yield_now", Stub::Nothing),
     ("std::thread::yield_now", Stub::Nothing),
     ("std::sys::thread::unix::yield_now", Stub::Nothing),
+    ("std::thread::functions::sleep", Stub::Nothing),
+    ("std::thread::sleep", Stub::Nothing),
+    ("std::sys::thread::unix::sleep", Stub::Nothing),
+    ("std::sys::thread::unix::sleep::nanosleep", Stub::Nothing),
     ("usleep", Stub::Nothing),
     ("nanosleep", Stub::Nothing),
+    ("__nanosleep", Stub::Nothing),
+    ("clock_nanosleep", Stub::Nothing),
+    ("__clock_nanosleep", Stub::Nothing),
     ("syscall", Stub::SystemCall),
     ("clock_gettime", Stub::Clock),
     ("__clock_gettime", Stub::Clock),
@@ -113,7 +120,16 @@ pub(crate) fn heap_stub(name: &str) -> Option<Stub> {
 const ALLOCATES: &str =
     "`.heap(2)` lets roles of a fixed number of copies allocate; or prepare the memory before they run (`.warm()`)";
 
-/// Why a function without code, or one that must not be followed, is refused.
+/// Why a call of a function without code, or of one that must not be followed, is refused.
+pub(crate) fn refusal(name: &str) -> String {
+    match name.strip_prefix("__rustc::") {
+        // The compiler's own names say nothing to people.
+        Some(_) => "memory is taken from the heap, or given back".to_owned(),
+        None => format!("`{name}` is called, which is not followed"),
+    }
+}
+
+/// What to do about such a call.
 pub(crate) fn advice(name: &str) -> &'static str {
     match name.trim_start_matches("__rustc::") {
         own if HeapFunction::named(own).is_some() => ALLOCATES,

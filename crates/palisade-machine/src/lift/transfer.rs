@@ -212,6 +212,7 @@ impl Transfer<'_, '_> {
             (Abstract::Frame(_) | Abstract::Unknown | Abstract::Low(_), _) => Err(Objection::new(
                 "this address may point into the role's own stack frame or not, depending on the path",
             )
+            .on_some_ways()
             .with_help(SHARE_STACKS)),
         }
     }

@@ -1,12 +1,16 @@
 //! Accounts as text: a report, and a line where many files are asked about.
 
-use super::{Account, Shown, Standing, Told};
+use super::{Account, Note, Shown, Standing, Told};
 use crate::claim;
 use crate::context::domain_line;
 use crate::subject::program_words;
 use crate::tso::instance_words;
 use palisade_model::program::Program;
+use std::collections::BTreeSet;
 use std::fmt::Write;
+
+/// As many places of machine code at which the same holds have a line each.
+const FEW: usize = 3;
 
 /// How much a report says.
 #[derive(Clone, Copy, Debug, Default)]
@@ -70,8 +74,16 @@ pub fn report(told: &Told<'_>, extent: Extent) -> String {
     if let Some(compilations) = context.compilations {
         let _ = writeln!(out, "  source   {}", compilations.words());
     }
+    let mut folded = BTreeSet::new();
     for alike in told.accounts.chunk_by(|one, other| are_alike(one, other, extent.verbosity)) {
         let account = &alike[0];
+        let places = if extent.all { 0 } else { places_that_hold(told, account, extent.verbosity) };
+        if places > FEW {
+            if folded.insert((account.heading, account.phrase.as_str())) {
+                let _ = writeln!(out, "  {:<8} at {places} places: {}", account.heading, account.phrase);
+            }
+            continue;
+        }
         // A single answer about the whole program stands in the first line.
         if !told.is_one() {
             let about = if account.about.is_empty() { String::new() } else { format!("{}: ", about(alike)) };
@@ -81,7 +93,11 @@ pub fn report(told: &Told<'_>, extent: Extent) -> String {
         {
             let _ = writeln!(out, "  reason   {reason}");
         }
-        for note in account.notes.iter().filter(|note| note.verbosity <= extent.verbosity) {
+        let is_said = |note: &&Note| match told.is_one() {
+            true => note.verbosity <= extent.verbosity,
+            false => is_more(note, account, extent.verbosity),
+        };
+        for note in account.notes.iter().filter(is_said) {
             let _ = writeln!(out, "  {:<8} {}", note.heading, note.words);
         }
     }
@@ -94,7 +110,7 @@ pub fn report(told: &Told<'_>, extent: Extent) -> String {
     }
     let worst = told.most_serious().filter(|_| !extent.all);
     let is_told = |account: &&Account<'_>| worst.is_none_or(|worst| std::ptr::eq(*account, worst));
-    let mut folded = 0;
+    let mut more = 0;
     for account in &told.accounts {
         let Some(shown) = account.shown() else { continue };
         // What was asked for is shown where nothing worse is.
@@ -102,13 +118,30 @@ pub fn report(told: &Told<'_>, extent: Extent) -> String {
             out.push('\n');
             out.push_str(&shown.text(extent.verbosity));
         } else {
-            folded += usize::from(account.standing() == Standing::Violated);
+            more += usize::from(account.standing() == Standing::Violated);
         }
     }
-    if folded > 0 {
-        let _ = writeln!(out, "\n(`--all` shows {})", crate::counted(folded, "more violation"));
+    if more > 0 {
+        let _ = writeln!(out, "\n(`--all` shows {})", crate::counted(more, "more violation"));
     }
     out
+}
+
+/// Whether a note is said, and says more than the answer's own line.
+fn is_more(note: &Note, account: &Account<'_>, verbosity: u8) -> bool {
+    note.verbosity <= verbosity && (verbosity > 0 || !account.phrase.contains(&note.words))
+}
+
+/// At how many places of machine code the same holds that holds at one, if nothing else is to be said
+/// of them. Such places come of instructions, and nobody has written what is asked there.
+fn places_that_hold(told: &Told<'_>, one: &Account<'_>, verbosity: u8) -> usize {
+    let is_alike = |other: &&Account<'_>| {
+        (other.heading, &other.phrase, other.standing()) == (one.heading, &one.phrase, Standing::Holds)
+            && !other.about.is_empty()
+            && !other.notes.iter().any(|note| is_more(note, other, verbosity))
+    };
+    let is_told_whole = verbosity > 0 || !told.context.program.source.is_listing || !is_alike(&one);
+    if is_told_whole { 0 } else { told.accounts.iter().filter(is_alike).count() }
 }
 
 /// Whether two answers are the same about one line of several threads, which one line of the report says.

@@ -2,6 +2,7 @@
 
 use crate::source_place::SourcePlace;
 use crate::unreached;
+use crate::verdict::outcome_words;
 use palisade_engine::robustness::{Attack, AttackOutcome, ThreadLabel};
 use palisade_model::program::{Copies, Domain, DomainOrigin, InstructionId, Program};
 use serde::Serialize;
@@ -33,6 +34,20 @@ impl From<AttackOutcome> for OutcomeWord {
             AttackOutcome::Unknown => Self::Unknown,
             AttackOutcome::NotAsked => Self::NotAsked,
         }
+    }
+}
+
+impl OutcomeWord {
+    /// What has become of the attack, for people.
+    pub fn words(self) -> &'static str {
+        let outcome = match self {
+            Self::Feasible => AttackOutcome::Feasible,
+            Self::Infeasible => AttackOutcome::Infeasible,
+            Self::Pruned => AttackOutcome::Pruned,
+            Self::Unknown => AttackOutcome::Unknown,
+            Self::NotAsked => AttackOutcome::NotAsked,
+        };
+        outcome_words(outcome, 1)
     }
 }
 

@@ -1,0 +1,72 @@
+//! Harnesses as people write them first: what they do by the way is understood, or refused in their words.
+
+use palisade_harness::{Harness, share};
+use std::collections::BTreeMap;
+use std::hint::black_box;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Two roles that come to the same instructions, about other variables.
+#[test]
+fn two_of_the_same_code() {
+    let left = share(AtomicU32::new(0));
+    let right = share(AtomicU32::new(0));
+    Harness::new()
+        .role("one", 1, || {
+            left.store(1, Ordering::Relaxed);
+            black_box(right.load(Ordering::Relaxed));
+        })
+        .role("other", 1, || {
+            right.store(1, Ordering::Relaxed);
+            black_box(left.load(Ordering::Relaxed));
+        })
+        .check();
+}
+
+fn writer(behind: impl Fn() + Send + Sync + 'static) {
+    let cell = share(AtomicU32::new(0));
+    Harness::new()
+        .role("writer", .., move || {
+            cell.store(1, Ordering::Relaxed);
+            behind();
+        })
+        .check();
+}
+
+#[test]
+fn sleeps() {
+    writer(|| std::thread::sleep(std::time::Duration::from_micros(1)));
+}
+
+#[test]
+fn prints() {
+    writer(|| println!("done"));
+}
+
+#[test]
+fn starts_a_thread() {
+    writer(|| _ = std::thread::spawn(|| ()).join());
+}
+
+#[test]
+fn allocates() {
+    writer(|| _ = black_box(Box::new(5u64)));
+}
+
+/// What grows is either made or moved, and the way there says where its place is put.
+#[test]
+fn vector_that_grows() {
+    let vector = share(Mutex::new(Vec::<u32>::new()));
+    Harness::new().role("worker", 2, || vector.lock().unwrap().push(1)).heap(2).check();
+}
+
+#[test]
+fn tree() {
+    let tree = share(Mutex::new(BTreeMap::<u32, u32>::new()));
+    Harness::new().role("worker", 2, || _ = tree.lock().unwrap().insert(1, 2)).heap(2).check();
+}
+
+#[test]
+fn makes_text() {
+    writer(|| _ = black_box(format!("{}", black_box(5))));
+}

@@ -3,7 +3,7 @@
 use palisade_harness::{Harness, share};
 use std::collections::BTreeMap;
 use std::hint::black_box;
-use std::sync::Mutex;
+use std::sync::{Mutex, RwLock};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Two roles that come to the same instructions, about other variables.
@@ -69,4 +69,14 @@ fn tree() {
 #[test]
 fn makes_text() {
     writer(|| _ = black_box(format!("{}", black_box(5))));
+}
+
+/// Readers and writers of the standard library's lock spin a hundred times before they sleep.
+#[test]
+fn readers_and_writers() {
+    let value = share(RwLock::new(0u32));
+    Harness::new()
+        .role("reader", 2, || _ = black_box(*value.read().unwrap()))
+        .role("writer", 2, || *value.write().unwrap() = 1)
+        .check();
 }

@@ -5,9 +5,14 @@ use std::process::Command;
 
 /// What `check` says of a harness, with its exit status.
 fn told(name: &str) -> (Option<i32>, String) {
+    asked(name, &[])
+}
+
+fn asked(name: &str, options: &[&str]) -> (Option<i32>, String) {
     let folder = snapshots().with_file_name("ordinary");
     let mut command = Command::new(env!("CARGO_BIN_EXE_palisade"));
-    let output = command.args(["check", &format!("{name}.toml")]).current_dir(folder).output().expect("it starts");
+    command.args(["check", &format!("{name}.toml")]).args(options).current_dir(folder);
+    let output = command.output().expect("it starts");
     let text = [output.stdout, output.stderr].map(|text| String::from_utf8(text).expect("UTF-8")).concat();
     (output.status.code(), text)
 }
@@ -44,6 +49,14 @@ fn what_threads_do_by_the_way_is_understood() {
     let (_, text) = told("tree");
     assert_eq!(text.matches("use after free").count(), 1, "{text}");
     assert!(text.contains("  use after free at "), "{text}");
+}
+
+/// How often a lock is tried before its thread sleeps is no value that grows.
+#[needs::command("cargo info --quiet spin")]
+#[test]
+fn a_lock_of_readers_and_writers_is_robust() {
+    let (code, text) = asked("readers_and_writers", &["--ask", "robustness"]);
+    assert_eq!(code, Some(0), "{text}");
 }
 
 /// What is refused is shown at the role's own line, with what to do.

@@ -12,6 +12,7 @@
 //! happens-before enters and leaves a copy once, so that two of its rounds, of at least
 //! [`FEWEST`], are enough for it.
 
+use super::bits;
 use super::delays::reads;
 use super::loops::{LONGEST, Search, Values, applied, assign};
 use palisade_model::program::{
@@ -34,9 +35,13 @@ const MOST: usize = 100_000;
 /// `lives` are the places that look whether a block is in use, by number. Such a look is part of
 /// the access behind it: a block that is freed between the two is one that is used after that.
 pub(crate) fn forget(thread: &mut Thread, lives: &BTreeSet<usize>) {
-    while let Some(replaced) = find(thread, lives) {
+    // Bits that nobody looks at tell no rounds apart: what is found without them holds with them.
+    let mut looked_at = thread.clone();
+    bits::cut(&mut looked_at);
+    while let Some(replaced) = find(&looked_at, lives) {
         for id in replaced {
             thread.instructions[id.index()].action = Action::Nop;
+            looked_at.instructions[id.index()].action = Action::Nop;
         }
     }
 }
@@ -81,7 +86,8 @@ impl Search<'_> {
         let mut rounds = Vec::new();
         let values = Values::from([(*register, Expression::Register(self.guess))]);
         let first = Round { values, loads: 1, ..Round::default() };
-        self.follow(load.target, load.source, lives, first, &mut rounds)?;
+        let near = self.near(load.source, lives);
+        self.follow(load.target, load.source, lives, &near, first, &mut rounds)?;
         let (counter, next) = rounds.first()?.counter(load.source, self.liveness)?;
         if reads(address, counter) || !reads_only(next, counter) {
             return None;
@@ -120,6 +126,29 @@ impl Search<'_> {
         Some(forgotten.into_iter().collect())
     }
 
+    /// Whether a round may have it behind its load: a step in registers, or a look at a life.
+    fn is_passed(own: &Instruction, lives: &BTreeSet<usize>) -> bool {
+        match own.action {
+            Action::Assign { .. } | Action::Assume(_) | Action::Nop => true,
+            Action::Load { .. } => lives.contains(&own.span.start),
+            _ => false,
+        }
+    }
+
+    /// The labels from which control may come to another one by such steps alone.
+    fn near(&self, home: LabelId, lives: &BTreeSet<usize>) -> BTreeSet<LabelId> {
+        let (mut near, mut open) = (BTreeSet::from([home]), vec![home]);
+        while let Some(label) = open.pop() {
+            let all = self.thread.instructions.iter();
+            for own in all.filter(|own| own.target == label && Self::is_passed(own, lives)) {
+                if near.insert(own.source) {
+                    open.push(own.source);
+                }
+            }
+        }
+        near
+    }
+
     /// Follows local steps, branches and looks at lives; all ways that come back. Nothing where
     /// they are many.
     fn follow(
@@ -127,6 +156,7 @@ impl Search<'_> {
         from: LabelId,
         home: LabelId,
         lives: &BTreeSet<usize>,
+        near: &BTreeSet<LabelId>,
         mut round: Round,
         found: &mut Vec<Round>,
     ) -> Option<()> {
@@ -138,6 +168,8 @@ impl Search<'_> {
                 return (found.len() <= MOST_WAYS).then_some(());
             }
             match self.by_label[label.index()] {
+                // It leaves.
+                _ if !near.contains(&label) => return Some(()),
                 [id] => {
                     let own = self.thread.instruction(id);
                     match &own.action {
@@ -165,7 +197,7 @@ impl Search<'_> {
                         let asked = applied(condition, &round.values);
                         round.taken.push(own);
                         round.branches.push((own, other, asked));
-                        self.follow(*target, home, lives, round, found)?;
+                        self.follow(*target, home, lives, near, round, found)?;
                     }
                     return Some(());
                 }

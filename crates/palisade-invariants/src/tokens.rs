@@ -245,3 +245,24 @@ impl<T: Eq + Hash> Numbering<T> {
         &self.values
     }
 }
+
+/// Numbers of tokens in order, those of equal tokens added.
+pub(crate) fn together<T: Copy + Ord>(mut tokens: Vec<(T, Tokens)>) -> Result<Vec<(T, Tokens)>, CheckFailure> {
+    in_order(&mut tokens);
+    let mut sums: Vec<(T, Tokens)> = Vec::with_capacity(tokens.len());
+    for (token, count) in tokens {
+        match sums.last_mut().filter(|(last, _)| *last == token) {
+            Some((_, sum)) => {
+                *sum = match (*sum, count) {
+                    (Tokens::Finite(one), Tokens::Finite(other)) => match one.checked_add(other) {
+                        Some(both) => Tokens::Finite(both),
+                        None => reject!(Form, "there are too many tokens"),
+                    },
+                    _ => Tokens::Omega,
+                };
+            }
+            None => sums.push((token, count)),
+        }
+    }
+    Ok(sums)
+}

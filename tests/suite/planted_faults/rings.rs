@@ -33,8 +33,8 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault {
         what: "rings: stores that wait are not turned",
         file: "crates/palisade-exploration/src/buffered/turned.rs",
-        old: "                let value = member.map_or(value, |member| ",
-        new: "                let value = member.filter(|_| !PLANTED).map_or(value, |member| ",
+        old: "BufferEntry::Store(address, turned.at_address(turn, address, value)),",
+        new: "BufferEntry::Store(address, if PLANTED { value } else { turned.at_address(turn, address, value) }),",
         caught_by: "properties::rings::a_ring_in_integers_is_proved_with_its_buffers",
     },
 ];

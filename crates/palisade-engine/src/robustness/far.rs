@@ -16,17 +16,17 @@ use std::sync::Arc;
 const DISTANCES: [Value; 2] = [1, 4];
 
 /// From where on counters are far behind, and what the program does that does not tell these apart.
-pub(super) struct Horizon {
+pub(in crate::robustness) struct Horizon {
     /// The address of each class that its other members are behind, ascending, with the distance.
-    pub(super) behind: Vec<(Value, Value)>,
+    pub(in crate::robustness) behind: Vec<(Value, Value)>,
     /// The program with loosened conditions.
-    pub(super) loosened: Program,
+    pub(in crate::robustness) loosened: Program,
     /// Its counters.
-    pub(super) counting: Counting,
+    pub(in crate::robustness) counting: Counting,
 }
 
 /// The horizons of a program without a domain: near ones first, relative to each address of its classes.
-pub(super) fn horizons(program: &Program) -> Vec<Horizon> {
+pub(in crate::robustness) fn horizons(program: &Program) -> Vec<Horizon> {
     let counters = Arc::new(Counters::of(program));
     // What is cut to some bits comes around.
     if program.domain.is_some() || counters.is_empty() || !counters.are_whole() {
@@ -79,10 +79,18 @@ fn loosened(program: &Program, counters: &Counters, ends: &[Value]) -> Program {
     let mut loosened = program.clone();
     for (thread, template) in program.thread_ids() {
         for (id, instruction) in template.instruction_ids() {
+            let own = &mut loosened.threads[thread.index()].instructions[id.index()];
             if let Action::Assume(condition) = &instruction.action {
                 let site = Site { counters, ends, thread, label: instruction.source };
-                let condition = site.loosened(condition, true);
-                loosened.threads[thread.index()].instructions[id.index()].action = Action::Assume(condition);
+                own.action = Action::Assume(site.loosened(condition, true));
+            }
+            if let (Action::Load { register, .. }, Some(until)) = (&instruction.action, instruction.until()) {
+                // Behind the read its register holds what is waited for.
+                let read = Expression::Register(*register);
+                let site = Site { counters, ends, thread, label: instruction.target };
+                let behind = until.replaced(&|part: &Expression| (*part == Expression::Old).then(|| read.clone()));
+                let may = site.loosened(&behind, true);
+                own.set_waiting(may.replaced(&|part: &Expression| (*part == read).then_some(Expression::Old)));
             }
         }
     }

@@ -40,6 +40,8 @@ pub(super) struct StaleCertificateText {
     live: Vec<Vec<Vec<u32>>>,
     forgotten: Vec<ForgottenText>,
     unheard: Vec<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    shifts: Option<Vec<(Value, Value)>>,
     locals: Vec<LocalState>,
     memories: Vec<Vec<(Value, Value)>>,
     configurations: Vec<StaleConfiguration>,
@@ -48,7 +50,7 @@ pub(super) struct StaleCertificateText {
 impl From<&StaleCertificate> for StaleCertificateText {
     fn from(certificate: &StaleCertificate) -> Self {
         let numbers = |registers: &Vec<RegisterId>| registers.iter().map(|it| number(it.index())).collect();
-        let StaleCertificate { axioms, live, forgotten, unheard, locals, memories, configurations } =
+        let StaleCertificate { axioms, live, forgotten, unheard, shifts, locals, memories, configurations } =
             certificate.clone();
         let forgotten_out = |it: &Forgotten| {
             let Forgotten { thread, label, acquirable, released, everything } = *it;
@@ -59,6 +61,7 @@ impl From<&StaleCertificate> for StaleCertificateText {
             live: live.iter().map(|labels| labels.iter().map(numbers).collect()).collect(),
             forgotten: forgotten.iter().map(forgotten_out).collect(),
             unheard,
+            shifts,
             locals,
             memories,
             configurations,
@@ -87,6 +90,7 @@ impl TryFrom<StaleCertificateText> for StaleCertificate {
             live,
             forgotten: text.forgotten.into_iter().map(forgotten_in).collect::<Result<_, MalformedEvidence>>()?,
             unheard: text.unheard,
+            shifts: text.shifts,
             locals: text.locals,
             memories: text.memories,
             configurations: text.configurations,

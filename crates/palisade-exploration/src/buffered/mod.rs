@@ -19,7 +19,6 @@ mod slice;
 mod snapshots;
 mod system;
 mod turned;
-mod turns;
 mod values;
 
 pub use buffer::{Buffers, Order};

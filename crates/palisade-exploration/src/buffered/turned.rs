@@ -8,16 +8,12 @@
 
 use super::buffer::Order;
 use super::goal::Goal;
-use super::system::{BufferSystem, Control, Memory};
-use super::turns::Turned;
+use super::system::{BufferSystem, Control};
 use crate::instrumented::Fault;
-use crate::instrumented::system::{Counting, Local};
+use crate::instrumented::system::{Counting, NO_TURN, Turned};
 use crate::lazy::{Entry, put_together};
 use palisade_evidence::BufferEntry;
-use palisade_model::program::{Action, Counters, InstructionId, Program, Value};
-
-/// A turn that is none.
-const NO_TURN: u32 = 0;
+use palisade_model::program::{Action, Counters, Program};
 
 /// The classes of a program up to whose turns an exploration for a goal may be; nothing where there
 /// are none, and where final states or snapshots are looked at.
@@ -70,34 +66,18 @@ impl BufferSystem<'_> {
     }
 
     fn turned_control(&mut self, control: u32) -> (u32, u32) {
-        let turned = self.turned.as_ref().expect("only systems with counters turn");
+        let program = self.program();
+        let Control { memory, locked } = self.control(control);
+        let memory = self.memory(memory).clone();
+        let turned = self.turned.as_mut().expect("only systems with counters turn");
         if let Some(known) = turned.controls.get(&control) {
             return *known;
         }
-        let counters = turned.counting.counters.clone();
-        let Control { memory, locked } = self.control(control);
-        let initial = |address| self.program().initial_value(address);
-        let by = counters
-            .classes()
-            .iter()
-            .enumerate()
-            .map(|(class, own)| counters.turn_to(class, self.read(memory, own.reference), initial(own.reference)));
-        let by: Box<[Value]> = by.collect();
-        let mut changed: Memory = self.memory(memory).clone();
-        changed.retain(|(address, _)| counters.class_of_cell(*address).is_none());
-        for (address, value) in counters.classes().iter().flat_map(|class| &class.cells).map(|cell| {
-            let member = counters.member_at(*cell).expect("an address of a class is a member");
-            (*cell, counters.turned(member, self.read(memory, *cell), by[member.class]))
-        }) {
-            if value != initial(address) {
-                changed.push((address, value));
-            }
-        }
-        changed.sort_unstable();
-        let memory = self.memory_number(changed);
+        let turn = turned.turn_of(program, &memory);
+        let memory = turned.memory(program, turn, &memory);
+        let memory = self.memory_number(memory);
         let after = self.control_number(Control { memory, locked });
         let turned = self.turned.as_mut().expect("only systems with counters turn");
-        let turn = turned.turns.intern(by).0;
         turned.controls.insert(control, (after, turn));
         (after, turn)
     }
@@ -107,31 +87,16 @@ impl BufferSystem<'_> {
         if let Some(known) = turned.places.get(&(turn, place)) {
             return *known;
         }
-        let (counters, by) = (turned.counting.counters.clone(), turned.turns.get(turn).clone());
         let (local, buffer) = self.place(place);
-        let mut local: Local = local.clone();
-        for (register, member) in counters.registers_at(local.thread, local.label) {
-            let value = &mut local.registers[register.index()];
-            *value = counters.turned(*member, *value, by[member.class]);
-        }
-        let entries = self.buffers.entries(buffer).iter().map(|entry| match *entry {
-            BufferEntry::Store(address, value) => {
-                let member = counters.member_at(address);
-                let value = member.map_or(value, |member| counters.turned(member, value, by[member.class]));
-                BufferEntry::Store(address, value)
-            }
+        let (local, entries) = (local.clone(), self.buffers.entries(buffer).to_vec());
+        let turned = self.turned.as_mut().expect("only systems with counters turn");
+        let local = turned.local(&mut self.locals, turn, &local);
+        let entries = entries.into_iter().map(|entry| match entry {
+            BufferEntry::Store(address, value) => BufferEntry::Store(address, turned.at_address(turn, address, value)),
             other => other,
         });
         let entries: Vec<BufferEntry> = entries.collect();
         let buffer = self.buffers.intern(&entries);
-        if !local.is_stopped() {
-            let cause = self.locals.instructions_at(local.thread, local.label).first().copied();
-            let cause = cause.unwrap_or_else(|| InstructionId::from_index(0));
-            let admitted = self.locals.admit_registers(local.thread, cause, local.label, &local.registers);
-            if let Err(fault) = admitted {
-                self.turned.as_mut().expect("only systems with counters turn").overgrown.get_or_insert(fault);
-            }
-        }
         let local = self.locals.table.intern(local).0;
         let after = self.place_of(local, buffer).expect("a copy that is there stays there");
         self.turned.as_mut().expect("only systems with counters turn").places.insert((turn, place), after);

@@ -113,15 +113,16 @@ impl Model<'_> {
         self.terms().counters.as_deref().filter(|counters| counters.knows_far())
     }
 
-    /// Whether a condition that does not hold may hold of what far values stand for.
+    /// Whether a condition that does not hold may hold of what far values stand for, where `old` is read.
     pub(super) fn may_hold(
         &self,
         at: (ThreadId, InstructionId),
         condition: &Expression,
         registers: &[Value],
+        old: Value,
     ) -> Result<bool, CheckFailure> {
         let Some(counters) = self.far() else { return Ok(false) };
-        match self.known(counters, &Reading { at, registers, old: 0 }, condition)? {
+        match self.known(counters, &Reading { at, registers, old }, condition)? {
             Known::Exactly => Ok(false),
             Known::Nothing => Ok(true),
             Known::AtMost(_) => self.refuse(at, "asks whether a counter is 0"),
@@ -169,20 +170,33 @@ impl Model<'_> {
     pub(super) fn succeeds(
         &self,
         at: (ThreadId, InstructionId),
-        (old, expected): (Value, &Expression),
+        compared: (Value, &Expression),
         registers: &[Value],
     ) -> Result<bool, CheckFailure> {
+        match self.whether_succeeds(at, compared, registers)? {
+            Some(succeeds) => Ok(succeeds),
+            None => self.refuse(at, "may find what it expects, and may not"),
+        }
+    }
+
+    /// The same, of any value; nothing where it may, and may not.
+    pub(super) fn whether_succeeds(
+        &self,
+        at: (ThreadId, InstructionId),
+        (old, expected): (Value, &Expression),
+        registers: &[Value],
+    ) -> Result<Option<bool>, CheckFailure> {
         let (thread, instruction) = at;
         let Some(counters) = self.far() else {
-            return Ok(old == self.evaluate(at, expected, registers, 0)?);
+            return Ok(Some(old == self.evaluate(at, expected, registers, 0)?));
         };
         let compared = Expression::binary(Op::Equal, Expression::Old, expected.clone());
         match self.known(counters, &Reading { at, registers, old }, &compared)? {
             Known::Exactly => {
                 let value = compared.evaluate_with_old(registers, old, None);
-                Ok(self.value(thread, instruction, value)? != 0)
+                Ok(Some(self.value(thread, instruction, value)? != 0))
             }
-            _ => self.refuse(at, "may find what it expects, and may not"),
+            _ => Ok(None),
         }
     }
 

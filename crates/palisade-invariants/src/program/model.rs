@@ -203,7 +203,7 @@ impl<'a> Model<'a> {
             Action::Assume(condition) => {
                 self.keep_watch((thread, instruction), condition, registers)?;
                 let holds = self.value(thread, instruction, condition.holds(registers, domain))?
-                    || self.may_hold((thread, instruction), condition, registers)?;
+                    || self.may_hold((thread, instruction), condition, registers, 0)?;
                 if holds { vec![registers.to_vec()] } else { Vec::new() }
             }
             Action::Nop | Action::StoreFence | Action::Ensure(_) => vec![registers.to_vec()],

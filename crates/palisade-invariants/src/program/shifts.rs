@@ -5,10 +5,9 @@ use super::counters::Counters;
 use super::model::Model;
 use super::spans::{Variable, size};
 use crate::CheckFailure;
-use crate::failure::reject;
 use crate::liveness::Live;
-use crate::tokens::in_order;
-use palisade_evidence::{LocalState, Tokens};
+use crate::tokens::together;
+use palisade_evidence::LocalState;
 use palisade_model::program::{InstructionId, LabelId, Program, RegisterId, ThreadId, Value};
 use std::rc::Rc;
 
@@ -36,7 +35,7 @@ impl Model<'_> {
         if by.iter().all(|by| *by == 0) && !counters.knows_far() {
             return Ok(configuration);
         }
-        let memory = self.shifted_memory(counters, &by, memory)?;
+        let memory = put_in_memory(self, counters, &by, memory)?;
         let phase = match self.phase(&configuration.control) {
             Phase::Delayed(delaying) => {
                 let mut delaying = DelayingThread::clone(delaying);
@@ -59,25 +58,31 @@ impl Model<'_> {
         }
         Ok(Configuration { control: Control { memory, locked, phase }, tokens: together(shifted)? })
     }
+}
 
-    fn shifted_memory(&mut self, counters: &Counters, by: &[i128], memory: u32) -> Result<u32, CheckFailure> {
-        let mut shifted: Memory = self.memories.get(memory).clone();
-        for (variable, member) in &counters.members {
-            let Variable::Cell(address) = *variable else { continue };
-            let value = counters.put(*member, self.value_in(memory, address), by[member.0])?;
-            if value == self.program.initial_value(address) {
-                shifted.remove(&address);
-            } else {
-                shifted.insert(address, value);
-            }
+/// A memory, shifted, with what stands for what is far behind.
+pub(super) fn put_in_memory(
+    model: &mut Model<'_>,
+    counters: &Counters,
+    by: &[i128],
+    memory: u32,
+) -> Result<u32, CheckFailure> {
+    let mut shifted: Memory = model.memories.get(memory).clone();
+    for (variable, member) in &counters.members {
+        let Variable::Cell(address) = *variable else { continue };
+        let value = counters.put(*member, model.value_in(memory, address), by[member.0])?;
+        if value == model.program.initial_value(address) {
+            shifted.remove(&address);
+        } else {
+            shifted.insert(address, value);
         }
-        Ok(self.memories.number(shifted))
     }
+    Ok(model.memories.number(shifted))
 }
 
 impl Counters {
     /// By how much the members of each class are shifted where memory has these values.
-    fn shifts(&self, program: &Program, value_at: impl Fn(Value) -> Value) -> Vec<i128> {
+    pub(super) fn shifts(&self, program: &Program, value_at: impl Fn(Value) -> Value) -> Vec<i128> {
         let shift = |(address, grain): &(Value, i128)| {
             let above = i128::from(value_at(*address)) - i128::from(program.initial_value(*address));
             let above = match (self.domain, self.members[&Variable::Cell(*address)].1.residues()) {
@@ -141,7 +146,7 @@ impl Shifts {
 }
 
 /// The registers of a state at a label, shifted.
-fn shifted_registers(
+pub(super) fn shifted_registers(
     counters: &Counters,
     by: &[i128],
     thread: ThreadId,
@@ -155,25 +160,4 @@ fn shifted_registers(
         }
     }
     Ok(registers)
-}
-
-/// Numbers of tokens in order, those of equal tokens added.
-fn together(mut tokens: Vec<(Token, Tokens)>) -> Result<Vec<(Token, Tokens)>, CheckFailure> {
-    in_order(&mut tokens);
-    let mut sums: Vec<(Token, Tokens)> = Vec::with_capacity(tokens.len());
-    for (token, count) in tokens {
-        match sums.last_mut().filter(|(last, _)| *last == token) {
-            Some((_, sum)) => {
-                *sum = match (*sum, count) {
-                    (Tokens::Finite(one), Tokens::Finite(other)) => match one.checked_add(other) {
-                        Some(both) => Tokens::Finite(both),
-                        None => reject!(Form, "there are too many tokens"),
-                    },
-                    _ => Tokens::Omega,
-                };
-            }
-            None => sums.push((token, count)),
-        }
-    }
-    Ok(sums)
 }

@@ -441,7 +441,8 @@ impl Model<'_> {
     ) -> Result<bool, CheckFailure> {
         match self.instruction(thread, id).until() {
             None => Ok(true),
-            Some(until) => Ok(self.evaluate((thread, id), until, registers, value)? != 0),
+            Some(until) => Ok(self.evaluate((thread, id), until, registers, value)? != 0
+                || self.may_hold((thread, id), until, registers, value)?),
         }
     }
 

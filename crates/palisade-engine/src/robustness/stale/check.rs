@@ -1,6 +1,7 @@
 //! The verdict.
 
 use super::asked::Asked;
+use super::counted::robust_with_counters;
 use super::steps::GraphViolation;
 use super::together::Together;
 use crate::decide::schedule::CHECK;
@@ -149,7 +150,13 @@ pub(crate) fn decide_stale(program: &Program, options: &StaleOptions) -> Result<
     let answered = match question.answer(CHECK) {
         Err(Halt::Fault(fault)) if fault.is_growth() => match question.among_first_values() {
             Ok(Some(violation)) => Ok(Shown::NotRobust(violation)),
-            Ok(None) => Err(Halt::Fault(fault)),
+            Ok(None) => {
+                match robust_with_counters(program, &together.program, (axioms, values, limits), &mut question.explored)
+                {
+                    Some(certificate) => Ok(Shown::Robust(certifies.then_some(certificate))),
+                    None => Err(Halt::Fault(fault)),
+                }
+            }
             Err(halt) => Err(halt),
         },
         answered => answered,

@@ -28,7 +28,7 @@ impl Instrumented for Asked<'_> {
     }
 
     fn certificate(&self, explored: &Exploration) -> Option<StaleCertificate> {
-        self.certifies.then(|| certificate(&self.system, explored))
+        self.certifies.then(|| certificate(&self.system, explored, None))
     }
 
     fn violation(

@@ -6,6 +6,7 @@
 
 mod asked;
 mod check;
+mod counted;
 mod cycle;
 mod instrumented;
 mod load_buffering;
@@ -19,5 +20,7 @@ pub use cycle::{GraphEdge, GraphRelation};
 pub use load_buffering::{LoadBuffering, load_buffering};
 pub use steps::GraphViolation;
 
+#[cfg(test)]
+mod counted_tests;
 #[cfg(test)]
 mod tests;

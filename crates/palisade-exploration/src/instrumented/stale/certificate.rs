@@ -8,8 +8,13 @@ use palisade_evidence::{
 };
 use palisade_model::program::{Liveness, Value};
 
-/// The certificate of a robust program whose system was explored to the end.
-pub fn certificate(system: &StaleSystem<'_>, explored: &Exploration) -> StaleCertificate {
+/// The certificate of a robust program whose system was explored to the end, up to the shifts of its counters where the addresses
+/// are given that values are far behind, with the distances.
+pub fn certificate(
+    system: &StaleSystem<'_>,
+    explored: &Exploration,
+    shifts: Option<Vec<(Value, Value)>>,
+) -> StaleCertificate {
     let mut tables = Tables { system, locals: Interner::default(), memories: Interner::default() };
     let nodes = explored.maximal();
     let configurations =
@@ -19,6 +24,7 @@ pub fn certificate(system: &StaleSystem<'_>, explored: &Exploration) -> StaleCer
         live: system.program().threads.iter().map(|thread| Liveness::of(thread).by_label()).collect(),
         forgotten: system.modes.forgotten(),
         unheard: system.modes.unheard(),
+        shifts,
         locals: tables.locals.into_values(),
         memories: tables.memories.into_values(),
         configurations,

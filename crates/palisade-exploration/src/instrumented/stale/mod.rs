@@ -18,6 +18,7 @@ mod certificate;
 mod modes;
 mod steps;
 mod system;
+mod turned;
 mod views;
 
 pub use certificate::certificate;

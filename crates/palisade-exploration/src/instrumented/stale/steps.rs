@@ -3,7 +3,7 @@
 use super::system::{Attack, Control, Role, StaleSystem, StepLabel, Token};
 use super::views::{Access, Facts, Location, View};
 use crate::instrumented::fault::Fault;
-use crate::instrumented::system::{InitialTokens, Move, Operation, number, written};
+use crate::instrumented::system::{InitialTokens, Move, NO_TURN, Operation, number, written};
 use crate::lazy::{Entry, LazyNet, Step};
 use palisade_evidence::StaleGoal;
 use palisade_model::limits::Limits;
@@ -265,6 +265,7 @@ impl LazyNet for StaleSystem<'_> {
     }
 
     fn steps(&mut self, control: u32, entries: &[Entry], steps: &mut Vec<Step>) -> Result<(), Fault> {
+        self.overgrown()?;
         for entry in entries {
             if entry.place != InitialTokens::SPARE {
                 let (start, end) = self.steps_at(control, entry.place)?;
@@ -289,5 +290,17 @@ impl LazyNet for StaleSystem<'_> {
         let Some(place) = step.take else { return Ok(false) };
         let (start, end) = self.steps_at(step.control, place)?;
         Ok(self.arena[start as usize..end as usize].contains(step))
+    }
+
+    fn normalise(&mut self, control: u32, entries: &mut Vec<Entry>) -> (u32, u32) {
+        self.turn(control, entries)
+    }
+
+    fn together(&mut self, first: u32, second: u32) -> u32 {
+        self.turned.as_mut().map_or(NO_TURN, |turned| turned.together(first, second))
+    }
+
+    fn orbit(&mut self, from: u32, to: u32, place: u32) -> Vec<u32> {
+        self.turned_places(from, to, place)
     }
 }

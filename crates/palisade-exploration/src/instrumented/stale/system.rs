@@ -3,7 +3,7 @@
 use super::modes::Modes;
 use super::views::{Location, View};
 use crate::instrumented::fault::Fault;
-use crate::instrumented::system::{Growth, InitialTokens, Local, Locals, Memory, Root, lookup};
+use crate::instrumented::system::{Growth, InitialTokens, Local, Locals, Memory, Root, Turned, lookup};
 use crate::lazy::{Exploration, Interner, Step};
 use palisade_evidence::StaleGoal;
 use palisade_model::limits::{Budget, Halt};
@@ -104,6 +104,8 @@ pub struct StaleSystem<'p> {
     pub(super) cache: FxHashMap<(u32, u32), (u32, u32)>,
     /// The steps that `cache` refers to.
     pub(super) arena: Vec<Step>,
+    /// The turns of counters up to which configurations are explored, if they are.
+    pub(super) turned: Option<Box<Turned>>,
 }
 
 impl<'p> StaleSystem<'p> {
@@ -121,6 +123,7 @@ impl<'p> StaleSystem<'p> {
             spare_places: Vec::new(),
             cache: FxHashMap::default(),
             arena: Vec::new(),
+            turned: None,
         }
     }
 
@@ -183,6 +186,7 @@ impl<'p> StaleSystem<'p> {
         })?;
         let Some(InitialTokens { roots, spare_places }) = initial else { return Ok(None) };
         self.spare_places = spare_places;
+        self.keep_spare_copies();
         Ok(Some(roots.into_iter().map(|entries| Root { control, entries }).collect()))
     }
 }

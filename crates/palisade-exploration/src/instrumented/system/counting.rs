@@ -42,7 +42,7 @@ impl Counting {
     }
 
     /// Whether any values stand for others.
-    pub(super) fn has_ends(&self) -> bool {
+    pub(in crate::instrumented) fn has_ends(&self) -> bool {
         self.ends.iter().any(Option::is_some)
     }
 

@@ -33,6 +33,7 @@ mod path;
 mod place;
 mod roots;
 mod steps;
+mod turned;
 mod turning;
 mod turns;
 
@@ -47,6 +48,7 @@ pub use path::{Helped, Path};
 pub(super) use path::{OffPath, access, off_path, phase_after, raise};
 pub use place::Place;
 pub use roots::Root;
+pub(crate) use turned::Turned;
 pub use turning::NO_TURN;
 pub(super) use turns::Taken;
 

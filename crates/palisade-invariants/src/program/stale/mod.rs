@@ -8,6 +8,7 @@
 
 mod configuration;
 mod knowledge;
+mod shifted;
 mod steps;
 
 use super::model::Model;
@@ -42,7 +43,7 @@ pub fn check_stale_certificate(program: &Program, certificate: &StaleCertificate
         reject!(Form, "a certificate is about C11 or release/acquire");
     }
     let stated = with_equal_threads_as_one(by_language(program));
-    let StaleCertificate { axioms, live, forgotten, unheard, locals, memories, configurations } = certificate;
+    let StaleCertificate { axioms, live, forgotten, unheard, shifts, locals, memories, configurations } = certificate;
     let mut guessing = Guessing {
         model: Model::with_tables(&stated, live, locals, memories)?,
         axioms: *axioms,
@@ -50,15 +51,20 @@ pub fn check_stale_certificate(program: &Program, certificate: &StaleCertificate
         forgotten: forgotten.iter().map(|it| ((it.thread, it.label), *it)).collect(),
         unheard: unheard.iter().copied().collect(),
     };
+    if let Some(far) = shifts {
+        guessing.take_shifts(far)?;
+    }
     let decoded = configurations.iter().map(|it| guessing.decode(it)).collect::<Result<_, _>>()?;
     let set = DownSet::new(decoded);
     for initial in guessing.initial_configurations()? {
+        let initial = guessing.unshifted(initial)?;
         if !set.contains(&initial) {
             reject!(Initial, "no configuration covers the initial {}", guessing.in_words(&initial));
         }
     }
     for configuration in set.configurations() {
         for successor in guessing.successors(configuration)? {
+            let successor = guessing.unshifted(successor)?;
             if !set.contains(&successor) {
                 let (after, before) = (guessing.in_words(&successor), guessing.in_words(configuration));
                 reject!(Inductive, "the set does not cover {after}, where a step leads from {before}");

@@ -44,13 +44,13 @@ impl Guessing<'_> {
         self.model.happens((*thread, id), registers, read)
     }
 
-    /// Whether an instruction that accesses memory stores, if it reads a value.
-    fn stores(&self, token: Token, id: InstructionId, read: Value) -> Result<bool, CheckFailure> {
+    /// Whether an instruction that accesses memory stores, if it reads a value; nothing where it may, and may not.
+    fn stores(&self, token: Token, id: InstructionId, read: Value) -> Result<Option<bool>, CheckFailure> {
         let LocalState { thread, registers, .. } = self.model.local(token.local);
         Ok(match &self.model.instruction(*thread, id).action {
-            Action::Store { .. } | Action::Rmw { .. } => true,
-            Action::Cas { expected, .. } => self.model.evaluate((*thread, id), expected, registers, 0)? == read,
-            _ => false,
+            Action::Store { .. } | Action::Rmw { .. } => Some(true),
+            Action::Cas { expected, .. } => self.model.whether_succeeds((*thread, id), (read, expected), registers)?,
+            _ => Some(false),
         })
     }
 
@@ -209,10 +209,11 @@ impl Guessing<'_> {
         };
         // A value that is not kept may be any.
         let happens = values.map_or(Ok(true), |value| self.happens(token, id, value))?;
-        let may_store = values.map_or(Ok(true), |value| self.stores(token, id, value))?;
+        let stores = values.map_or(Ok(Some(true)), |value| self.stores(token, id, value))?;
         let is_load = matches!(self.model.instruction(at.0, id).action, Action::Load { .. });
-        let Some(event) = self.event(at, may_store && !is_load).filter(|_| happens) else { return Ok(false) };
-        Ok(match guess.goal {
+        let ways = [true, false].into_iter().filter(|way| happens && stores.is_none_or(|stores| stores == *way));
+        let mut events = ways.filter_map(|stores| self.event(at, stores && !is_load));
+        Ok(events.any(|event| match guess.goal {
             StaleGoal::Stale { is_update, .. } => {
                 event.ordering != Ordering::Plain
                     && !(event.writes && is_update)
@@ -223,6 +224,6 @@ impl Guessing<'_> {
                     && (is_plain || event.ordering == Ordering::Plain)
                     && guess.place(guess.address).races(&token.thread, event)
             }
-        })
+        }))
     }
 }

@@ -270,3 +270,25 @@ fn c_that_orders_nothing_is_refused_with_advice() {
         assert!(errors[0].help.as_deref().unwrap_or_default().contains(help), "{errors:?}");
     }
 }
+
+#[test]
+fn volatile_parameters_of_c_are_plain_and_said() {
+    for (parameter, is_said) in [
+        ("volatile int* x", true),
+        ("const volatile int* x", true),
+        ("volatile atomic_int* x", false),
+        ("int* x", false),
+    ] {
+        let text = format!("C t\n{{}}\nP0 ({parameter}, int* volatile y) {{ int r = *x; }}\nexists (x=0)\n");
+        let read = parsed(&text, Format::Litmus).expect(parameter);
+        let warnings: Vec<&Diagnostic> =
+            read.warnings.iter().filter(|warning| warning.message.contains("volatile")).collect();
+        assert_eq!(warnings.len(), usize::from(is_said), "{parameter}: {:?}", read.warnings);
+        for warning in warnings {
+            assert!(warning.message.starts_with("`volatile` makes no access atomic, and orders nothing"));
+            assert_eq!(&text[warning.span.start..warning.span.end], "volatile");
+            assert!(warning.help.as_deref().is_some_and(|help| help.starts_with("declare the object atomic")));
+            assert_eq!(orderings(&read.program), [(Ordering::Plain, None)]);
+        }
+    }
+}

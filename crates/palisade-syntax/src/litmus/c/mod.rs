@@ -96,6 +96,7 @@ pub(super) fn whole(source: &Arc<SourceText>) -> Result<(LitmusTest, Texts), Vec
     let memory = initial_memory(&items, locations).map_err(one)?;
     let addresses = locations.addresses();
     let (mut errors, mut warnings) = (Vec::new(), header.warnings);
+    warnings.extend(heads.iter().flat_map(|head| &head.parameters).filter_map(threads::Parameter::doubt));
     let mut bodies = Vec::new();
     for head in &heads {
         match initial_values(head, &items, locations).and_then(|first| body::body(&text, head, locations, first)) {

@@ -35,6 +35,17 @@ pub(super) struct Parameter<'s> {
     pub(super) is_address: bool,
     /// What the address points to, or as such an object.
     pub(super) object: Pointee,
+    /// The word that calls what is no atomic object volatile.
+    pub(super) volatile: Option<Span>,
+}
+
+impl Parameter<'_> {
+    /// That `volatile` is left out: in C11 such an access is a plain one.
+    pub(super) fn doubt(&self) -> Option<Diagnostic> {
+        let message = "`volatile` makes no access atomic, and orders nothing: it is left out";
+        let warning = Diagnostic::warning(message, self.volatile?);
+        Some(warning.with_help("declare the object atomic, as in `atomic_int* x`, if threads access it at once"))
+    }
 }
 
 /// Reads the heads of all threads from a byte on; also where the last body ends.
@@ -127,11 +138,15 @@ fn parameter<'s>(written: &[(Token<'s>, Span)], start: Span) -> Result<Parameter
     let whole = start.to(*span);
     let mut stars = 0_u8;
     let mut names = Vec::new();
+    let mut volatile = None;
     for (token, at) in words {
         match token {
             Token::Symbol("*") => stars = stars.saturating_add(1),
             Token::Name("restrict" | "volatile" | "const") if stars > 0 => {}
-            Token::Name(word) if stars == 0 => names.push(*word),
+            Token::Name(word) if stars == 0 => {
+                names.push(*word);
+                volatile = volatile.or((*word == "volatile").then_some(*at));
+            }
             // `_Atomic(int)`.
             Token::Symbol("(" | ")") if names.first() == Some(&"_Atomic") => {}
             token => {
@@ -152,5 +167,6 @@ fn parameter<'s>(written: &[(Token<'s>, Span)], start: Span) -> Result<Parameter
     }
     let name = Name { text: name, span: *span };
     let object = Pointee { base: cell, is_atomic: is_atomic && stars < 2, stars: stars.saturating_sub(1) };
-    Ok(Parameter { name, cell: object.cell(), is_address: stars > 0, object })
+    let volatile = volatile.filter(|_| !is_atomic);
+    Ok(Parameter { name, cell: object.cell(), is_address: stars > 0, object, volatile })
 }

@@ -15,6 +15,7 @@
 //! Nothing is broadcast, so the copies of threads are counted, and one exploration of all attacks is the proof.
 
 mod certificate;
+mod hopes;
 mod modes;
 mod steps;
 mod system;

@@ -4,7 +4,7 @@ use super::system::{Attack, Control, Role, StaleSystem, StepLabel, Token};
 use super::views::{Access, Facts, Location, View};
 use crate::instrumented::fault::Fault;
 use crate::instrumented::system::{InitialTokens, Move, NO_TURN, Operation, number, written};
-use crate::lazy::{Entry, LazyNet, Step};
+use crate::lazy::{Entry, LazyNet, Step, Tokens};
 use palisade_evidence::StaleGoal;
 use palisade_model::limits::Limits;
 use palisade_model::program::{Copies, InstructionId, Ordering, ThreadId, Value};
@@ -257,6 +257,47 @@ impl StaleSystem<'_> {
     }
 }
 
+impl StaleSystem<'_> {
+    /// Drops the steps, from a number on, to configurations without hope.
+    pub(super) fn keep_hopeful(&mut self, entries: &[Entry], steps: &mut Vec<Step>, first: usize) {
+        let mut unknowing = Vec::with_capacity(entries.len() + 1);
+        let mut kept = first;
+        for index in first..steps.len() {
+            let step = steps[index];
+            let attack = self.controls.get(step.control).attack;
+            let is_open = attack.filter(|number| !self.attacks.get(*number).is_found);
+            let is_hopeless = is_open.is_some_and(|number| {
+                unknowing.clear();
+                let one = Tokens::finite(1);
+                let stays = |entry: &&Entry| step.take != Some(entry.place) || entry.tokens != one;
+                for place in entries.iter().filter(stays).map(|entry| entry.place).chain(step.put) {
+                    let is_spare = place == InitialTokens::SPARE;
+                    let places = if is_spare { self.spare_places.as_slice() } else { std::slice::from_ref(&place) };
+                    for place in places {
+                        let Token { local, view } = *self.tokens.get(*place);
+                        if !view.current.has(Facts::KNOWS) {
+                            let local = self.locals.table.get(local);
+                            unknowing.push((local.thread, local.label, view.joined));
+                        }
+                    }
+                }
+                let attacks = &self.attacks;
+                let described = || {
+                    let attack = attacks.get(number);
+                    let knows = |address: &Value| attack.location(*address).message.has(Facts::KNOWS);
+                    (attack.address, attack.goal, knows)
+                };
+                self.hopes.is_hopeless(number, described, &unknowing)
+            });
+            if !is_hopeless {
+                steps[kept] = step;
+                kept += 1;
+            }
+        }
+        steps.truncate(kept);
+    }
+}
+
 impl LazyNet for StaleSystem<'_> {
     type Error = Fault;
 
@@ -266,6 +307,7 @@ impl LazyNet for StaleSystem<'_> {
 
     fn steps(&mut self, control: u32, entries: &[Entry], steps: &mut Vec<Step>) -> Result<(), Fault> {
         self.overgrown()?;
+        let first = steps.len();
         for entry in entries {
             if entry.place != InitialTokens::SPARE {
                 let (start, end) = self.steps_at(control, entry.place)?;
@@ -278,6 +320,7 @@ impl LazyNet for StaleSystem<'_> {
                 steps.extend(own.map(|step| Step { take: Some(InitialTokens::SPARE), ..*step }));
             }
         }
+        self.keep_hopeful(entries, steps, first);
         Ok(())
     }
 

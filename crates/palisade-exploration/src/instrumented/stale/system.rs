@@ -1,5 +1,6 @@
 //! The instrumented program as a lazily built net: its tables, and where searches start.
 
+use super::hopes::Hopes;
 use super::modes::Modes;
 use super::views::{Location, View};
 use crate::instrumented::fault::Fault;
@@ -86,6 +87,8 @@ pub struct StaleSystem<'p> {
     pub(super) locals: Locals<'p>,
     /// What instructions are to the axioms.
     pub(super) modes: Modes,
+    /// What control flow tells of attacks.
+    pub(super) hopes: Hopes,
     /// Memories.
     pub(super) memories: Interner<Memory>,
     /// Attacks under way.
@@ -111,9 +114,11 @@ pub struct StaleSystem<'p> {
 impl<'p> StaleSystem<'p> {
     /// The instrumented program of one [by its language](palisade_semantics::graphs::by_language), with so many spare copies or any number of them.
     pub fn new(program: &'p Program, axioms: Axioms, growth: Growth, spare: Option<u32>) -> Self {
+        let modes = Modes::of(program, axioms);
         Self {
             locals: Locals::new(program, growth).awaiting(),
-            modes: Modes::of(program, axioms),
+            hopes: Hopes::of(program, &modes),
+            modes,
             memories: Interner::default(),
             attacks: Interner::default(),
             controls: Interner::default(),

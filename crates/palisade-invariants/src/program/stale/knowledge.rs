@@ -67,7 +67,7 @@ impl Event {
         if self.writes { 2 } else { 1 }
     }
 
-    fn acquires(self) -> bool {
+    pub(super) fn acquires(self) -> bool {
         self.reads && self.ordering.acquires()
     }
 }

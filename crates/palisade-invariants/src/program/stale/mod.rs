@@ -7,6 +7,7 @@
 //! one, so that what knows less can do more.
 
 mod configuration;
+mod hopeless;
 mod knowledge;
 mod shifted;
 mod steps;
@@ -14,15 +15,17 @@ mod steps;
 use super::model::Model;
 use crate::CheckFailure;
 use crate::failure::reject;
-use crate::tokens::initial_tokens;
+use crate::tokens::{Numbering, initial_tokens};
 use configuration::{Configuration, Control, DownSet, Token};
 use hashbrown::{HashMap, HashSet};
+use hopeless::{Deeds, Prospect, Stand};
 use knowledge::{Event, Families, Thread as Known};
 use palisade_evidence::{Forgotten, StaleCertificate};
 use palisade_model::program::{
     Copies, Instruction, InstructionId, LabelId, Operation, Ordering, Program, Thread, ThreadId, Value,
 };
 use palisade_semantics::graphs::{Axioms, EventKind, access, by_language, not_in_language};
+use std::rc::Rc;
 
 /// The program as this checker sees it.
 struct Guessing<'a> {
@@ -32,6 +35,12 @@ struct Guessing<'a> {
     families: Families,
     forgotten: HashMap<(ThreadId, LabelId), Forgotten>,
     unheard: HashSet<Value>,
+    /// Whether addresses keep what their messages know.
+    kept: HashMap<Value, bool>,
+    /// What is asked about threads that do not know.
+    prospects: Numbering<Prospect>,
+    /// What such threads may do from where they stand.
+    deeds: HashMap<(Stand, u32), Rc<Deeds>>,
 }
 
 /// Checks that `certificate` shows `program` (with its copies and domain) to be robust, and without races.
@@ -50,6 +59,9 @@ pub fn check_stale_certificate(program: &Program, certificate: &StaleCertificate
         families: families(&stated, *axioms),
         forgotten: forgotten.iter().map(|it| ((it.thread, it.label), *it)).collect(),
         unheard: unheard.iter().copied().collect(),
+        kept: HashMap::new(),
+        prospects: Numbering::new(),
+        deeds: HashMap::new(),
     };
     if let Some(far) = shifts {
         guessing.take_shifts(far)?;
@@ -64,6 +76,9 @@ pub fn check_stale_certificate(program: &Program, certificate: &StaleCertificate
     }
     for configuration in set.configurations() {
         for successor in guessing.successors(configuration)? {
+            if guessing.is_hopeless(&successor)? {
+                continue;
+            }
             let successor = guessing.unshifted(successor)?;
             if !set.contains(&successor) {
                 let (after, before) = (guessing.in_words(&successor), guessing.in_words(configuration));

@@ -242,10 +242,10 @@ fn repair_words(facts: &RepairFacts) -> String {
         }
     };
     let valid = match facts.costs.len() {
-        0 if facts.is_impossible => return format!("cannot {made} by the measures on offer"),
-        0 => return format!("can {made} by no measures that cost less than {bound}"),
-        1 => format!("{is_so} with the set of measures given"),
-        count => format!("{is_so} with each of the {count} sets of measures given"),
+        0 if facts.is_impossible => return format!("cannot {made} by the changes on offer"),
+        0 => return format!("can {made} by no changes that cost less than {bound}"),
+        1 => format!("{is_so} with the changes in the evidence"),
+        count => format!("{is_so} with each of the {count} sets of changes in the evidence"),
     };
     if facts.is_optimal() { format!("{valid}, and with none cheaper") } else { valid }
 }

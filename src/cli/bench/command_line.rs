@@ -21,6 +21,16 @@ pub(super) fn command_line(template: &str, filled: &str) -> Command {
     shell
 }
 
+/// Whether a shell may know a word as the first one of a command. What is quoted is not looked at.
+pub(super) fn is_command(word: &str) -> bool {
+    if !word.chars().all(|character| character.is_ascii_alphanumeric() || "_-+./".contains(character)) {
+        return true;
+    }
+    let mut shell = Command::new("sh");
+    shell.args(["-c", "command -v -- \"$1\" >/dev/null", "sh", word]);
+    shell.status().is_ok_and(|status| status.success())
+}
+
 /// The words of a line that means the same without a shell.
 fn words(template: &str, filled: &str) -> Option<Vec<String>> {
     let plain = !template.contains(FOR_THE_SHELL);
@@ -55,6 +65,20 @@ mod tests {
             "# tool",
         ] {
             assert_eq!(split(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn commands_are_those_that_a_shell_finds() {
+        for (word, is_known) in [
+            ("/bin/echo", true),
+            ("sort", true),
+            ("cd", true),
+            ("\"a", true),
+            ("no-such-tool", false),
+            ("./no-such-tool", false),
+        ] {
+            assert_eq!(is_command(word), is_known, "{word}");
         }
     }
 

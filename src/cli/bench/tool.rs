@@ -1,7 +1,7 @@
 //! The tools of a benchmark: Palisade's strategies and other programs' command lines.
 
 use super::BenchArguments;
-use super::command_line::command_line;
+use super::command_line::{command_line, is_command};
 use super::conversions::Conversions;
 use super::process::{End, Watched, watch};
 use super::run::{AskedProperty, NetQuestion, Run};
@@ -64,6 +64,11 @@ pub(super) fn tools(arguments: &BenchArguments) -> Result<Vec<Tool>, InputError>
         // A command for a shell may set variables first.
         let is_program = |word: &&str| !word.contains('=') && *word != "exec" && *word != "env";
         let first = command.split_whitespace().find(is_program).unwrap_or("tool");
+        if !is_command(first) {
+            let message = format!("there is no command `{first}`");
+            let help = "install it, or write the path of its file".to_owned();
+            return Err(InputError::file("--against", message).with_help_if(Some(help)));
+        }
         let name = first.rsplit('/').next().unwrap_or(first).to_owned();
         let lower = |texts: &[String]| texts.iter().map(|text| text.to_lowercase()).collect();
         let kind = Kind::Other {

@@ -174,6 +174,9 @@ fn limits_stop_other_tools() {
 fn refused_input() {
     let folder = nets();
     assert_eq!(palisade(folder.path(), &["bench", "nowhere"]).status.code(), Some(2));
+    let missing = palisade(folder.path(), &["bench", "nets", "--against", "no-such-tool {}"]);
+    assert_eq!(missing.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&missing.stderr).contains("there is no command `no-such-tool`"));
     assert_eq!(palisade(folder.path(), &["bench", "nets", "--against", "true"]).status.code(), Some(2));
     assert_eq!(palisade(folder.path(), &["bench", "nets", "--strategies", "magic"]).status.code(), Some(2));
 }

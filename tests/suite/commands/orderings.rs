@@ -138,7 +138,7 @@ fn what_is_too_strong_is_weakened() {
     let text = std::fs::read_to_string(folder.path().join("strong.pal")).expect("it is there");
     assert!(text.contains("  store(ready, 1, release);\n}") && text.contains("load(ready, acquire)"), "{text}");
     let out = verified(folder.path(), "evidence");
-    assert!(out.contains("is robust against C11 with the set of measures given, and with none cheaper"), "{out}");
+    assert!(out.contains("is robust against C11 with the changes in the evidence, and with none cheaper"), "{out}");
     let (status, out, _) = said(folder.path(), "orderings strong.pal");
     assert_eq!(status, 0);
     assert!(out.contains("none of its 2 orderings can be weaker"), "{out}");
@@ -229,7 +229,7 @@ fn what_is_not_robust_has_no_weaker_orderings() {
     assert_eq!(status, 1, "{out}");
     assert!(out.contains("not robust against C11 with its own orderings") && out.contains("violation: "), "{out}");
     let out = verified(folder.path(), "evidence");
-    assert!(out.contains("cannot be made robust against C11 by the measures on offer"), "{out}");
+    assert!(out.contains("cannot be made robust against C11 by the changes on offer"), "{out}");
     let (status, _, err) = said(folder.path(), "orderings x86.pal");
     assert_eq!(status, 2);
     assert!(err.contains("states no orderings"), "{err}");
@@ -252,7 +252,7 @@ fn orderings_and_fences_repair_a_program() {
         assert!(out.contains(words), "{words}: {out}");
     }
     let out = verified(folder.path(), "evidence");
-    assert!(out.contains("is robust against C11 with the set of measures given, and with none cheaper"), "{out}");
+    assert!(out.contains("is robust against C11 with the changes in the evidence, and with none cheaper"), "{out}");
     // One fence in a text of which there are two copies; orderings would be two.
     let (status, out, err) = said(folder.path(), "fences --model c11 --apply sb.pal");
     assert_eq!(status, 0, "{out}{err}");

@@ -298,10 +298,10 @@ fn the_command_writes_evidence_for_every_claim() {
     for (arguments, files, words) in [
         (&["--with", "xchg"][..], 3, "and with none cheaper"),
         (&["--threads", "t1=*,t2=*"], 2, "and with none cheaper"),
-        (&["--never", "t1.*"], 1, "cannot be made robust by the measures on offer"),
+        (&["--never", "t1.*"], 1, "cannot be made robust by the changes on offer"),
         (&["--apply"], 3, "and with none cheaper"),
         // By now it is robust.
-        (&["--redundant"], 2, "robust with the set of measures given, and with none cheaper"),
+        (&["--redundant"], 2, "robust with the changes in the evidence, and with none cheaper"),
     ] {
         let all = [&["fences", "peterson.pal", "--json", "--certificate", "evidence"], arguments].concat();
         let (_, text) = palisade(folder.path(), &all);

@@ -64,7 +64,7 @@ fn each_fence_of_a_robust_set_says_whether_a_property_needs_it() {
     assert!(text.contains(summary), "{text}");
     let said = accepted(folder.path(), &["dekker.pal.needed.json", "dekker.pal.repair.json"]);
     assert!(
-        said.contains("keeps 2 properties under TSO with the set of measures given, and with none cheaper"),
+        said.contains("keeps 2 properties under TSO with the changes in the evidence, and with none cheaper"),
         "{said}"
     );
     let text = out(&palisade(folder.path(), "fences spsc-ring-buffer.pal"));
@@ -102,7 +102,7 @@ fn placements_for_properties_have_evidence() {
         accepted(folder.path(), &["peterson.pal.property-repair.json", "evidence_peterson.repaired.pal.property.json"]);
     assert!(
         said.contains(
-            "peterson.pal keeps 2 properties under TSO with the set of measures given, and with none cheaper"
+            "peterson.pal keeps 2 properties under TSO with the changes in the evidence, and with none cheaper"
         ),
         "{said}"
     );
@@ -121,7 +121,7 @@ fn no_set_helps_and_there_is_evidence_for_that() {
     palisade(folder.path(), "fences --ask properties dekker.pal --never look --certificate evidence");
     let said = accepted(folder.path(), &["nbw-exchange.pal.property-witness.json", "dekker.pal.property-repair.json"]);
     assert!(
-        said.contains("dekker.pal cannot be kept from violating 2 properties under TSO by the measures on offer"),
+        said.contains("dekker.pal cannot be kept from violating 2 properties under TSO by the changes on offer"),
         "{said}"
     );
     assert!(said.contains("nbw-exchange.pal violates `ensure` at "), "{said}");
@@ -140,7 +140,7 @@ fn joint_control_states() {
     let said =
         accepted(folder.path(), &["never.pal.property-repair.json", "evidence_never.repaired.pal.property.json"]);
     assert!(
-        said.contains("never.pal keeps its property under TSO with the set of measures given, and with none cheaper"),
+        said.contains("never.pal keeps its property under TSO with the changes in the evidence, and with none cheaper"),
         "{said}"
     );
     // The proof of `prove` speaks of the joint state, too.

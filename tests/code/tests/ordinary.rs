@@ -80,3 +80,14 @@ fn readers_and_writers() {
         .role("writer", 2, || *value.write().unwrap() = 1)
         .check();
 }
+
+/// One call of the system wakes readers or a writer, by the way that has led there.
+#[test]
+fn any_readers_and_writers() {
+    let value = share(RwLock::new(0u32));
+    Harness::new()
+        .role("reader", .., || _ = black_box(*value.read().unwrap()))
+        .role("writer", .., || *value.write().unwrap() = 1)
+        .repeat()
+        .check();
+}

@@ -55,8 +55,10 @@ fn what_threads_do_by_the_way_is_understood() {
 #[needs::command("cargo info --quiet spin")]
 #[test]
 fn a_lock_of_readers_and_writers_is_robust() {
-    let (code, text) = asked("readers_and_writers", &["--ask", "robustness"]);
-    assert_eq!(code, Some(0), "{text}");
+    for name in ["readers_and_writers", "any_readers_and_writers"] {
+        let (code, text) = asked(name, &["--ask", "robustness"]);
+        assert_eq!(code, Some(0), "{name}: {text}");
+    }
 }
 
 /// What is refused is shown at the role's own line, with what to do.

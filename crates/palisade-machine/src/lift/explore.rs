@@ -13,7 +13,7 @@ use super::futex::Futex;
 use super::heap::HeapFunction;
 use super::knowledge::{Knowledge, Loaded, Stretch};
 use super::micro::{Flow, Micro, address, at_stack, move_stack, push_return, steps, stored};
-use super::refusal::{Objection, ObjectionAt};
+use super::refusal::{Objection, ObjectionAt, OnWays};
 use super::stubs::{self, Called, ERROR_NUMBER, Stub, TIME};
 use super::transfer::{Spot, apply, known};
 use super::ways::Apart;
@@ -142,10 +142,15 @@ fn explore_apart(
         let environment = places[&place].clone();
         let done = match perform(place, &environment, &mut contexts, knowledge) {
             Ok(done) => done,
+            Err(objection) if objection.on_ways != OnWays::Nothing && apart.change(place, &ways, &contexts) => {
+                return None;
+            }
+            Err(objection) if objection.on_ways == OnWays::MoreKnown => {
+                knowledge.on_no_way.insert(place.address);
+                open.push(place);
+                continue;
+            }
             Err(objection) if place != start => {
-                if objection.depends_on_ways && apart.change(place, &ways, &contexts) {
-                    return None;
-                }
                 obstacles.insert(place, (text_at(place, knowledge), objection));
                 continue;
             }

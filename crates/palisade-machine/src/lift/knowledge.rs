@@ -80,6 +80,8 @@ pub(crate) struct Knowledge<'a> {
     assumed: BTreeSet<(u64, u8)>,
     /// Computed accesses, by the address of the instruction.
     pub(crate) computed: BTreeMap<u64, Computed>,
+    /// Instructions of which no more is known on any way to them.
+    pub(crate) on_no_way: BTreeSet<u64>,
     /// Where instructions that go to computed addresses have been seen to go.
     pub(crate) targets: BTreeMap<u64, BTreeSet<u64>>,
     /// What roles do with the heap.
@@ -106,6 +108,7 @@ impl<'a> Knowledge<'a> {
             locked: BTreeSet::new(),
             assumed: BTreeSet::new(),
             computed: BTreeMap::new(),
+            on_no_way: BTreeSet::new(),
             targets: BTreeMap::new(),
             heap: HeapUse::default(),
             sleeps: false,

@@ -10,18 +10,34 @@ pub(crate) struct Objection {
     /// What to do about it.
     pub(crate) help: Option<String>,
     /// Whether there may be nothing wrong on each of the ways that lead there.
-    pub(crate) depends_on_ways: bool,
+    pub(crate) on_ways: OnWays,
+}
+
+/// What comes of keeping the ways to an instruction apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OnWays {
+    /// Nothing.
+    Nothing,
+    /// It may be understood on each of them.
+    Understood,
+    /// It is understood as it is, and more may be known of it on each of them.
+    MoreKnown,
 }
 
 impl Objection {
     /// With nothing to do about it.
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), help: None, depends_on_ways: false }
+        Self { message: message.into(), help: None, on_ways: OnWays::Nothing }
     }
 
     /// As one that may not be one on each of the ways that lead there.
     pub(crate) fn on_some_ways(self) -> Self {
-        Self { depends_on_ways: true, ..self }
+        Self { on_ways: OnWays::Understood, ..self }
+    }
+
+    /// No more than a wish to know more of an instruction.
+    pub(crate) fn wish() -> Self {
+        Self { on_ways: OnWays::MoreKnown, ..Self::new("more may be known of this on each way") }
     }
 
     /// With what to do about it.

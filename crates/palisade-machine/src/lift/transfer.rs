@@ -243,6 +243,11 @@ impl Transfer<'_, '_> {
     fn futex(&mut self, futex: Futex) -> Result<(), Objection> {
         let (expected, new) = (Expression::Constant(0), Expression::Old);
         let access = Access::CompareExchange { expected, new };
+        // Compilers merge calls about several words, of which each has sleepers of its own.
+        let is_computed = matches!(known(&address(Futex::WORD), self.environment), Abstract::Number(_));
+        if is_computed && !self.knowledge.on_no_way.contains(&self.instruction) {
+            return Err(Objection::wish());
+        }
         let mut spot = self.spot(Futex::WORD, &access)?;
         if let Spot::Frame(offset) = spot {
             let Abstract::Constant(word) = self.environment.frame_at(offset) else {

@@ -1,6 +1,10 @@
 //! Waiting, sleeping and waking: what both forms and C say of it, what is printed and refused.
 
+use crate::checked;
+use palisade::hangs::{HangOptions, Verdict};
+use palisade::limits::Limits;
 use palisade::program::{Action, Patience, Program, Queue};
+use palisade::semantics::{Instance, Model, State, final_states};
 use palisade::syntax::{Diagnostic, Format, print, read};
 use palisade::text::SourceText;
 
@@ -139,6 +143,11 @@ fn c_says_it_by_the_names_that_people_use() {
         ("pthread_cond_broadcast(c);", "wake mem[c] all"),
         ("sem_wait(x);", "acquire(mem[x]"),
         ("sem_post(x);", "fetch_add(mem[x], 1"),
+        ("pthread_spin_lock(x);", "await_cas(mem[x], 0, 1, acquire, relaxed)"),
+        ("pthread_rwlock_wrlock(x);", "await_cas(mem[x], 0, -1, acquire, relaxed)"),
+        ("pthread_rwlock_unlock(x);", "rmw(mem[x], old - (old > 0) + (old < 0), release)"),
+        ("int r = pthread_mutex_trylock(m);", "cas(mem[m], 0, 1, acquire, relaxed)"),
+        ("int r = sem_trywait(x);", "rmw(mem[x], old - (old > 0), acquire)"),
     ] {
         let text = printed(&test(body).unwrap_or_else(|errors| panic!("{body}: {errors:#?}")));
         assert!(text.contains(lines), "{body}: {text}");
@@ -148,4 +157,30 @@ fn c_says_it_by_the_names_that_people_use() {
         errors.len() == 1 && errors[0].help.as_ref().is_some_and(|help| help.contains("`futex_wait`")),
         "{errors:?}"
     );
+}
+
+#[test]
+fn readers_and_writers_exclude_each_other() {
+    let test = |reader: &str, condition: &str| {
+        let text = format!(
+            "C rw\n{{ }}\nP0(pthread_rwlock_t *l, int *x) {{ pthread_rwlock_wrlock(l); *x = 7; *x = 8; pthread_rwlock_unlock(l); }}\n\
+             P1(pthread_rwlock_t *l, int *x) {{ {reader} int r = *x; pthread_rwlock_unlock(l); }}\n\
+             P2(pthread_rwlock_t *l, int *x) {{ {reader} int r = *x; pthread_rwlock_unlock(l); }}\n{condition}"
+        );
+        parsed(&text, Format::Litmus).unwrap_or_else(|errors| panic!("{errors:#?}"))
+    };
+    for call in ["pthread_rwlock_rdlock(l);", "pthread_rwlock_wrlock(l);"] {
+        let read = test(call, "exists (1:r=7)");
+        let instance = Instance::of(&read).expect("the copies are fixed");
+        for model in [Model::Sc, Model::Tso] {
+            let found = final_states(&read, &instance, model, 4, &Limits::none()).expect("few states");
+            // Everybody comes to an end, with the lock given back, and nobody has seen a half.
+            let lock = read.addresses.iter().find(|own| own.name == "l").expect("it is named").address;
+            assert!(found.completed.iter().all(|state| state.memory(lock) == 0) && !found.completed.is_empty());
+            let saw = |state: &State| state.threads()[1].registers.contains(&7);
+            assert!(!found.completed.iter().any(saw), "{call} under {model:?}");
+            let hangs = checked::hangs(&read, &HangOptions::new(model)).expect("it has a meaning").expect("accepted");
+            assert!(matches!(hangs.verdict, Verdict::Free(_)), "{call} under {model:?}");
+        }
+    }
 }

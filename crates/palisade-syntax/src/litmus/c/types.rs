@@ -26,7 +26,7 @@ pub(super) fn type_of(words: &[&str]) -> Option<(CellType, bool)> {
 
 /// Whether a type is one of objects that calls alone access.
 fn is_posix(word: &str) -> bool {
-    matches!(word, "pthread_mutex_t" | "pthread_cond_t" | "sem_t" | "spinlock_t" | "srcu_struct")
+    word.starts_with("pthread_") || matches!(word, "sem_t" | "spinlock_t" | "srcu_struct")
 }
 
 /// What an address points to.

@@ -39,6 +39,7 @@ fn store_buffering() -> Program {
         initial_memory: BTreeMap::new(),
         threads: vec![thread("t1", 0, 1), thread("t2", 1, 0)],
         never: Vec::new(),
+        finally: Vec::new(),
         accepted: Vec::new(),
         posts: Posts::default(),
         source: SourceText::new("", ""),

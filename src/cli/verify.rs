@@ -90,7 +90,9 @@ pub(super) fn accepted(path: &str, name: &str, shared: &SharedOptions) -> Result
             let (properties, repair) = match shown {
                 Shown::Properties(_, facts) => (facts, None),
                 Shown::Repair(facts) => (None, Some(facts)),
-                Shown::Kind | Shown::Language(..) | Shown::Compilations(_) | Shown::Proved(_) => (None, None),
+                Shown::Kind | Shown::Hope(_) | Shown::Language(..) | Shown::Compilations(_) | Shown::Proved(_) => {
+                    (None, None)
+                }
             };
             Ok(AcceptedEvidence { kind, properties, repair, document })
         }
@@ -111,6 +113,8 @@ enum Checked {
 enum Shown {
     /// Nothing more.
     Kind,
+    /// Whether some way lets each copy go on that waits.
+    Hope(bool),
     /// About a net, and the proved checker accepts it, in these words.
     Proved(String),
     /// About a language: its word, and what is so.
@@ -168,7 +172,7 @@ impl Checked {
                 document.input = Some(subject.path());
                 document.subject = SubjectDocument::new(subject);
                 match shown {
-                    Shown::Kind => {}
+                    Shown::Kind | Shown::Hope(_) => {}
                     Shown::Language(word, _) => document.language = Some(word),
                     Shown::Proved(words) => document.proved = Some(words.clone()),
                     Shown::Repair(facts) => document.repair = Some(RepairDocument::new(facts)),
@@ -197,6 +201,8 @@ impl Checked {
                 let (input, words) = (subject.path(), subject.words());
                 let said = match shown {
                     Shown::Kind if *kind == "race" => format!("{input} has a triangular race"),
+                    Shown::Hope(true) => format!("{input} lets whoever waits go on"),
+                    Shown::Hope(false) => format!("{input} lets somebody wait whom no way lets go on"),
                     Shown::Kind if *kind == "free" => format!("{input} has no stuck state"),
                     Shown::Kind if *kind == "stuck" => format!("{input} has a stuck state"),
                     Shown::Kind if *kind == "pso-robust" => format!("{input} is robust against PSO"),
@@ -341,6 +347,8 @@ fn check_about_program(
                     };
                     Shown::Language(axioms.word(), words)
                 }
+                Evidence::Free(_, certificate) if certificate.is_hopeful => Shown::Hope(true),
+                Evidence::Stuck(_, witness) if witness.hopeless.is_some() => Shown::Hope(false),
                 _ => Shown::Kind,
             }
         }

@@ -18,6 +18,9 @@ pub(super) enum Ask {
     Robustness,
     /// Whether somebody waits for ever: a state in which nobody goes on, and somebody waits who must not.
     Hangs,
+    /// Whether somebody waits whom no way lets go on, while others may go on for ever; of fixed
+    /// numbers.
+    Hopeless,
     /// Whether a load after a store races with another thread's store: without such a triangular race a program of threads is robust.
     Races,
 }
@@ -30,6 +33,7 @@ impl Ask {
             Self::Concurrency => "concurrency",
             Self::Robustness => "robustness",
             Self::Hangs => "hangs",
+            Self::Hopeless => "hopeless",
             Self::Races => "races",
         }
     }

@@ -3,9 +3,9 @@
 use super::delay::line;
 use super::{About, Evident, Question};
 use crate::evidence::Evidence;
-use crate::hangs::{HangOptions, Hangs, Method, Stuck, Verdict, Waiter, hangs};
+use crate::hangs::{HangOptions, Hangs, Method, Stuck, Verdict, Waiter, hangs, hopeless};
 use crate::limits::Limits;
-use crate::program::{Action, Instruction, Patience, Program, Thread};
+use crate::program::{Action, FinalClaim, Instruction, Patience, Program, Thread};
 use crate::report::account::{Account, Answer, Mark, Proof, Rule, Run, Shown};
 use crate::report::computation::{ComputationReport, Marks, address_text};
 use crate::report::context::instance_words;
@@ -14,11 +14,14 @@ use crate::report::place::doing_at;
 use crate::report::subject::program_words;
 use crate::robustness::Fault;
 use crate::semantics::graphs::Axioms;
+use crate::syntax::final_claim_text;
 
 /// The question, for programs of threads.
 pub struct WaitsForEver<'p> {
     /// The program.
     pub about: About<'p>,
+    /// Whether it is asked who waits whom no way lets go on, whatever others do.
+    pub is_of_one: bool,
     /// The language whose executions the answer is carried to, from interleavings.
     pub language: Option<Axioms>,
     /// How to look for stuck states.
@@ -28,6 +31,12 @@ pub struct WaitsForEver<'p> {
 impl Evident for Hangs {
     fn evidence(&self, about: &About<'_>) -> Vec<(String, Evidence)> {
         let found = match &self.verdict {
+            Verdict::Free(certificate) if certificate.is_hopeful => {
+                ("hopeful", Evidence::Free(about.subject(), certificate.clone()))
+            }
+            Verdict::Stuck(stuck) if stuck.hopeless.is_some() => {
+                ("hopeless", Evidence::Stuck(about.subject(), stuck.witness()))
+            }
             Verdict::Free(certificate) => ("free", Evidence::Free(about.subject(), certificate.clone())),
             Verdict::Stuck(stuck) => ("stuck", Evidence::Stuck(about.subject(), stuck.witness())),
             Verdict::Unknown(_) => return Vec::new(),
@@ -37,9 +46,9 @@ impl Evident for Hangs {
 }
 
 impl WaitsForEver<'_> {
-    /// Whether a program of threads means to have this question: it sleeps or wakes sleepers, takes mutexes or semaphores, or says who may wait.
-    /// Machine code sleeps for many reasons,
-    /// and means it where it says who may wait.
+    /// Whether a program of threads means to have this question: it sleeps or wakes sleepers, takes
+    /// mutexes or semaphores, says who may wait, or states what holds in the end. Machine code
+    /// sleeps for many reasons, and means it where it says who may wait.
     pub fn is_meant(program: &Program) -> bool {
         let is_listing = program.source.is_listing;
         let says = |own: &Instruction| {
@@ -48,7 +57,8 @@ impl WaitsForEver<'_> {
             own.patience() == Patience::Idle || (sleeps && !is_listing)
         };
         let is_said = |thread: &Thread| thread.is_daemon || thread.instructions.iter().any(says);
-        Self::may_be_asked(program) && program.threads.iter().any(is_said)
+        let states_the_end = !program.finally.is_empty() && !program.is_event_driven();
+        states_the_end || Self::may_be_asked(program) && program.threads.iter().any(is_said)
     }
 
     /// Whether a program of threads has this question though it does not mean to: it waits for
@@ -92,6 +102,84 @@ impl WaitsForEver<'_> {
         format!("`{name}` waits{at}{may}: {held}{released}")
     }
 
+    /// A state in which a copy waits whom no way lets go on.
+    fn tell_hopeless<'a>(&'a self, account: &mut Account<'a>, stuck: &'a Stuck) {
+        let program = self.about.program;
+        let Some(waiter) = stuck.waiters.first() else { return };
+        let (thread, instruction) = (waiter.copy.thread, waiter.instruction);
+        let name = stuck.instance.copy_name(program, waiter.copy);
+        let short = format!("`{name}` waits for ever{}, whatever others do", doing_at(program, thread, instruction));
+        "hopeless".clone_into(&mut account.verdict);
+        let under_sc = if stuck.is_interleaving { " under SC already" } else { "" };
+        account.phrase = format!("hopeless{under_sc}, {short}");
+        account.message = format!("hopeless under {}: {short}", model_name(self.options.model));
+        account.place.get_or_insert(program.thread(thread).instruction(instruction).span);
+        account.marks.push((line(program, thread, instruction), Mark::Waiting, "waits for ever".to_owned()));
+        let below = vec![
+            "from here on nothing that others do lets it go on:".to_owned(),
+            format!("  {}", self.waiter_words(stuck, waiter)),
+        ];
+        account.answer = Answer::Violated(self.shown(stuck, format!("hopeless: {short}"), below));
+    }
+
+    /// A state in which nobody waits who must not, and memory is not as it must be.
+    fn tell_broken<'a>(&'a self, account: &mut Account<'a>, stuck: &'a Stuck) {
+        let program = self.about.program;
+        let Some(last) = stuck.states.last() else { return };
+        let broken: Vec<&FinalClaim> = stuck.broken.iter().filter_map(|index| program.finally.get(*index)).collect();
+        let said = |claim: &FinalClaim| {
+            let line = program.source.position(claim.span.start).line;
+            let held = claim.reads.iter();
+            let held = held.map(|at| format!("`{}` holds {}", address_text(program, *at), last.memory(*at)));
+            let held: Vec<String> = held.collect();
+            let held = if held.is_empty() { String::new() } else { format!(": {}", held.join(", ")) };
+            format!("`{}` (line {line}) does not hold{held}", final_claim_text(program, claim))
+        };
+        let claims: Vec<String> = broken.iter().map(|claim| said(claim)).collect();
+        let short = format!("in the end {}", claims.first().map_or("", String::as_str));
+        for claim in broken {
+            account.place.get_or_insert(claim.span);
+            let line = program.source.position(claim.span.start).line;
+            account.marks.push((line, Mark::Violated, "does not hold in the end".to_owned()));
+        }
+        account.rule = Rule::PROPERTY_VIOLATED;
+        "`finally` violated".clone_into(&mut account.verdict);
+        let under_sc = if stuck.is_interleaving { " under SC already" } else { "" };
+        account.phrase = format!("violated{under_sc}, {short}");
+        account.message = format!("`finally` violated under {}: {short}", model_name(self.options.model));
+        let waiters = stuck.waiters.iter().map(|waiter| self.waiter_words(stuck, waiter));
+        let others: Vec<String> = claims.into_iter().skip(1).chain(waiters).map(|words| format!("  {words}")).collect();
+        let heading = (!others.is_empty()).then(|| "and in the end:".to_owned());
+        let below = heading.into_iter().chain(others).collect();
+        account.answer = Answer::Violated(self.shown(stuck, short, below));
+    }
+
+    /// The computation, to be shown.
+    fn shown<'a>(&'a self, stuck: &'a Stuck, headline: String, below: Vec<String>) -> Shown<'a> {
+        let program = self.about.program;
+        let instance = instance_words(program, &stuck.instance, false);
+        let copies = program.threads.iter().zip(stuck.instance.counts());
+        Shown {
+            headline,
+            above: instance.map(|words| format!("instance: {words}")).into_iter().collect(),
+            run: Run::Threads(ComputationReport {
+                program,
+                instance: &stuck.instance,
+                copies: stuck.copies.clone(),
+                events: &stuck.events,
+                states: &stuck.states,
+                marks: Marks::Nothing,
+            }),
+            below,
+            cycle: None,
+            instance: copies.map(|(thread, count)| (thread.name.as_str(), *count)).collect(),
+            instance_minimal: None,
+            shortest: false,
+            attacker: None,
+            related: Vec::new(),
+        }
+    }
+
     fn tell_stuck<'a>(&'a self, account: &mut Account<'a>, stuck: &'a Stuck) {
         let program = self.about.program;
         let waiters: Vec<String> = stuck.waiters.iter().map(|waiter| self.waiter_words(stuck, waiter)).collect();
@@ -106,36 +194,15 @@ impl WaitsForEver<'_> {
         let under_sc = stuck.is_interleaving.then_some("under SC already");
         account.phrase = format!("stuck{}, {short}", under_sc.map_or(String::new(), |words| format!(" {words}")));
         account.message = format!("stuck under {}: {short}", model_name(self.options.model));
-        account.under_sc = Some(stuck.is_interleaving).filter(|under_sc| *under_sc);
         for waiter in stuck.waiters.iter().filter(|waiter| !waiter.is_idle) {
             let (thread, instruction) = (waiter.copy.thread, waiter.instruction);
             let span = program.thread(thread).instruction(instruction).span;
             account.place.get_or_insert(span);
             account.marks.push((line(program, thread, instruction), Mark::Waiting, "waits for ever".to_owned()));
         }
-        let copies = program.threads.iter().zip(stuck.instance.counts());
-        let instance = instance_words(program, &stuck.instance, false);
-        account.answer = Answer::Violated(Shown {
-            headline: format!("stuck: {short}"),
-            above: instance.map(|words| format!("instance: {words}")).into_iter().collect(),
-            run: Run::Threads(ComputationReport {
-                program,
-                instance: &stuck.instance,
-                copies: stuck.copies.clone(),
-                events: &stuck.events,
-                states: &stuck.states,
-                marks: Marks::Nothing,
-            }),
-            below: std::iter::once("nobody goes on:".to_owned())
-                .chain(waiters.into_iter().map(|words| format!("  {words}")))
-                .collect(),
-            cycle: None,
-            instance: copies.map(|(thread, count)| (thread.name.as_str(), *count)).collect(),
-            instance_minimal: None,
-            shortest: false,
-            attacker: None,
-            related: Vec::new(),
-        });
+        let waiters = waiters.into_iter().map(|words| format!("  {words}"));
+        let below = std::iter::once("nobody goes on:".to_owned()).chain(waiters).collect();
+        account.answer = Answer::Violated(self.shown(stuck, format!("stuck: {short}"), below));
     }
 }
 
@@ -154,24 +221,38 @@ impl Question for WaitsForEver<'_> {
     fn asked(&self) -> Vec<Account<'_>> {
         let subject = program_words(self.about.program, self.about.changed);
         let under = self.language.map_or(model_name(self.options.model), Axioms::name);
-        let question = format!("nobody waits for ever under {under}");
-        let account = Account::new("hangs", Rule::HANG, question, subject);
+        let ends = if self.about.program.finally.is_empty() { "" } else { ", and `finally` holds" };
+        let (ask, question) = match self.is_of_one {
+            true => ("hopeless", format!("whoever waits may go on under {under}")),
+            false => ("hangs", format!("nobody waits for ever under {under}{ends}")),
+        };
+        let account = Account::new(ask, Rule::HANG, question, subject);
         let model = self.language.map_or(self.options.model.into(), Into::into);
         vec![Account { model: Some(model), verdict: "hangs are unknown".to_owned(), ..account }]
     }
 
     fn decide(&self, limits: &Limits) -> Result<Hangs, Fault> {
-        hangs(self.about.program, &HangOptions { limits: limits.clone(), ..self.options.clone() })
+        let options = HangOptions { limits: limits.clone(), ..self.options.clone() };
+        if self.is_of_one { hopeless(self.about.program, &options) } else { hangs(self.about.program, &options) }
     }
 
     fn tell<'a>(&'a self, found: &'a Hangs, accounts: &mut [Account<'a>]) {
         let [account] = accounts else { return };
         account.explored = found.states;
         match &found.verdict {
+            Verdict::Free(certificate) if certificate.is_hopeful => {
+                "whoever waits may go on".clone_into(&mut account.verdict);
+                let by = hope_words(found.by);
+                account.phrase = format!("proved ({by})");
+                account.message = "some way lets each thread go on that waits".to_owned();
+                account.answer = Answer::Holds(Proof { by: Some(found.by.name()), example: None });
+                account.note(1, "by", by.to_owned());
+            }
             Verdict::Free(_) => {
-                "nobody waits for ever".clone_into(&mut account.verdict);
+                let ends = if self.about.program.finally.is_empty() { "" } else { ", and `finally` holds" };
+                account.verdict = format!("nobody waits for ever{ends}");
                 account.phrase = format!("proved ({})", method_words(found.by));
-                "no stuck state".clone_into(&mut account.message);
+                account.message = format!("no stuck state{ends}");
                 account.answer = Answer::Holds(Proof { by: Some(found.by.name()), example: None });
                 account.note(1, "by", method_words(found.by));
                 let names =
@@ -179,16 +260,36 @@ impl Question for WaitsForEver<'_> {
                 let names: Vec<String> = names.collect();
                 if !names.is_empty() {
                     let rest = if names.len() == 1 { "neither ends nor waits" } else { "neither end nor wait" };
-                    let words = format!("{} {rest}: hangs of others are seen only when all rest", names.join(", "));
+                    let others = "hangs of others are seen only when all rest";
+                    let ask = if self.about.program.is_parameterized() { "" } else { "; `--ask hopeless` sees them" };
+                    let words = format!("{} {rest}: {others}{ask}", names.join(", "));
                     account.note(0, "note", words);
                 }
             }
-            Verdict::Stuck(stuck) => self.tell_stuck(account, stuck),
+            Verdict::Stuck(stuck) => {
+                account.under_sc = Some(stuck.is_interleaving).filter(|under_sc| *under_sc);
+                if stuck.hopeless.is_some() {
+                    self.tell_hopeless(account, stuck);
+                } else if stuck.broken.is_empty() {
+                    self.tell_stuck(account, stuck);
+                } else {
+                    self.tell_broken(account, stuck);
+                }
+            }
             Verdict::Unknown(why) => {
                 account.leave_open(account.verdict.clone(), why.words());
                 account.note(0, "reason", why.words());
             }
         }
+    }
+}
+
+/// Why whoever waits may go on.
+fn hope_words(method: Method) -> &'static str {
+    match method {
+        Method::Sc => "some interleaving lets it",
+        Method::Buffers => "some way lets it, whatever waits in store buffers",
+        Method::ScRobust | Method::Counts(_) => "robust, and some interleaving lets it",
     }
 }
 

@@ -107,6 +107,13 @@ pub(crate) fn hangs(program: &Program, options: &HangOptions) -> Result<Result<H
     Ok(confirm(&About::new(program), &found).unwrap_or(Ok(())).map(|()| found))
 }
 
+/// Looks for copies that wait while others go on; an error when the evidence for the answer is
+/// rejected.
+pub(crate) fn hopeless(program: &Program, options: &HangOptions) -> Result<Result<Hangs, CheckFailure>, Fault> {
+    let found = palisade::hangs::hopeless(program, options)?;
+    Ok(confirm(&About::new(program), &found).unwrap_or(Ok(())).map(|()| found))
+}
+
 /// Answers a net problem; panics when the evidence for the answer is rejected.
 pub(crate) fn solve(problem: &Problem, options: &Options) -> Answer {
     let answer = palisade::coverability::solve(problem, options);

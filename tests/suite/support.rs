@@ -94,6 +94,7 @@ pub(crate) fn program(threads: impl IntoIterator<Item = Thread>) -> Program {
         initial_memory: BTreeMap::new(),
         threads,
         never: Vec::new(),
+        finally: Vec::new(),
         accepted: Vec::new(),
         posts: Posts::default(),
         source: SourceText::new("", ""),

@@ -9,7 +9,7 @@ use super::property::{BufferConfiguration, BufferedLocal};
 use super::pso::PsoCertificate;
 use super::state::LocalIndex;
 use palisade_model::program::{InstructionId, RegisterId, Value};
-use palisade_semantics::{Instance, Model, Step};
+use palisade_semantics::{CopyId, Instance, Model, Step};
 
 /// Why a program has no stuck state.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +18,9 @@ pub struct FreeCertificate {
     pub model: Model,
     /// Whether it is about the program in which no time runs out.
     pub ignores_timeouts: bool,
+    /// Whether it shows more: from each configuration, some way lets each copy go on that waits
+    /// there and must not wait for ever. No sleeper goes on for no reason on that way.
+    pub is_hopeful: bool,
     /// Why interleavings are enough; nothing where the set has store buffers, or the model is SC.
     pub robust: Option<WhyRobust>,
     /// A closed set of configurations, none of which is stuck.
@@ -78,13 +81,16 @@ pub struct WaitingLocal {
     pub asleep: Option<InstructionId>,
 }
 
-/// A computation to a stuck state.
+/// A computation to a stuck state, or to one in which a copy waits that no way lets go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StuckWitness {
     /// The memory model.
     pub model: Model,
     /// Whether it is about the program in which no time runs out.
     pub ignores_timeouts: bool,
+    /// The copy that waits in the last state, and in all that come of it unless sleepers go on for
+    /// no reason, whatever others do; nothing where nobody goes on there.
+    pub hopeless: Option<CopyId>,
     /// How many copies of each thread run: as many as the program says where it says so.
     pub instance: Instance,
     /// The computation, on a machine on which what waits does wait, and who sleeps does sleep.

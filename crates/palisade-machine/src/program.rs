@@ -56,6 +56,7 @@ pub(crate) fn program(
         threads,
         posts: Posts::default(),
         never: Vec::new(),
+        finally: Vec::new(),
         accepted: Vec::new(),
         source: listing.finish(origin.path),
     }

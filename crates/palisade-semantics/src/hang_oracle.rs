@@ -67,33 +67,33 @@ pub struct Hangs {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Copy {
+pub(super) struct Copy {
     /// Nothing behind `fail`.
-    label: Option<LabelId>,
+    pub(super) label: Option<LabelId>,
     registers: Vec<Value>,
     /// The oldest first; under PSO none are to be taken out of order within an address, and none beyond `None`, an `sfence`.
-    buffer: Vec<Option<(Value, Value)>>,
-    asleep: Option<InstructionId>,
+    pub(super) buffer: Vec<Option<(Value, Value)>>,
+    pub(super) asleep: Option<InstructionId>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Global {
+pub(super) struct Global {
     memory: BTreeMap<Value, Value>,
     holder: Option<usize>,
-    copies: Vec<Copy>,
+    pub(super) copies: Vec<Copy>,
 }
 
 /// A step of one copy: the state behind it, and whether it has an effect beyond the copy's own place and registers.
-struct Step {
-    after: Global,
+pub(super) struct Step {
+    pub(super) after: Global,
     has_effect: bool,
 }
 
-struct Search<'p> {
+pub(super) struct Search<'p> {
     program: &'p Program,
-    threads: Vec<&'p Thread>,
+    pub(super) threads: Vec<&'p Thread>,
     model: Model,
-    effort: HangEffort,
+    pub(super) effort: HangEffort,
     is_full: bool,
 }
 
@@ -124,16 +124,7 @@ fn explore<'p>(
     effort: HangEffort,
     visit: &mut impl FnMut(&mut Search<'p>, &Global) -> Result<(), HangsUnanswered>,
 ) -> Result<Hangs, HangsUnanswered> {
-    let threads: Vec<&Thread> = instance.copies().map(|copy| program.thread(copy.thread)).collect();
-    let copy = |thread: &&Thread| Copy {
-        label: Some(thread.initial),
-        registers: thread.initial_registers(),
-        buffer: Vec::new(),
-        asleep: None,
-    };
-    let memory = program.initial_memory.iter().filter(|(_, value)| **value != 0).map(|(at, value)| (*at, *value));
-    let initial = Global { memory: memory.collect(), holder: None, copies: threads.iter().map(copy).collect() };
-    let mut search = Search { program, threads, model, effort, is_full: false };
+    let (mut search, initial) = Search::new(program, instance, model, effort);
     let mut seen = BTreeSet::from([initial.clone()]);
     let mut open = vec![initial];
     let mut found = Hangs { closed: true, ..Hangs::default() };
@@ -151,8 +142,29 @@ fn explore<'p>(
         }
         visit(&mut search, &state)?;
     }
-    found.closed = !search.is_full;
+    found.closed = search.is_closed();
     Ok(found)
+}
+
+impl<'p> Search<'p> {
+    /// A search, and the initial state.
+    pub(super) fn new(program: &'p Program, instance: &Instance, model: Model, effort: HangEffort) -> (Self, Global) {
+        let threads: Vec<&Thread> = instance.copies().map(|copy| program.thread(copy.thread)).collect();
+        let copy = |thread: &&Thread| Copy {
+            label: Some(thread.initial),
+            registers: thread.initial_registers(),
+            buffer: Vec::new(),
+            asleep: None,
+        };
+        let memory = program.initial_memory.iter().filter(|(_, value)| **value != 0).map(|(at, value)| (*at, *value));
+        let initial = Global { memory: memory.collect(), holder: None, copies: threads.iter().map(copy).collect() };
+        (Self { program, threads, model, effort, is_full: false }, initial)
+    }
+
+    /// Whether no store had to wait for room in a buffer.
+    pub(super) fn is_closed(&self) -> bool {
+        !self.is_full
+    }
 }
 
 impl Search<'_> {
@@ -182,12 +194,16 @@ impl Search<'_> {
             }
             somebody_hangs |= !thread.is_daemon && !patience.contains(&Patience::Idle);
         }
-        Ok(somebody_hangs.then(|| (state.memory.clone(), standings)))
+        let ends_badly = self.program.finally.iter().any(|claim| {
+            let held: Vec<Value> = claim.reads.iter().map(|at| state.memory.get(at).copied().unwrap_or(0)).collect();
+            claim.condition.holds(&held, self.program.domain) != Ok(true)
+        });
+        Ok((somebody_hangs || ends_badly).then(|| (state.memory.clone(), standings)))
     }
 
     /// The marks that a copy meets on all its ways while nobody else acts; nothing if it does not wait: it has an effect on some way, or
     /// comes to an end, or is stopped by an `assume`.
-    fn waits(&mut self, state: &Global, position: usize) -> Result<Option<Vec<Patience>>, HangsUnanswered> {
+    pub(super) fn waits(&mut self, state: &Global, position: usize) -> Result<Option<Vec<Patience>>, HangsUnanswered> {
         let mut seen = BTreeSet::from([state.copies[position].clone()]);
         let mut open = vec![state.clone()];
         let mut marks = Vec::new();
@@ -217,7 +233,7 @@ impl Search<'_> {
     }
 
     /// All steps of a copy.
-    fn steps(&mut self, state: &Global, position: usize) -> Result<Vec<Step>, HangsUnanswered> {
+    pub(super) fn steps(&mut self, state: &Global, position: usize) -> Result<Vec<Step>, HangsUnanswered> {
         let copy = &state.copies[position];
         let thread = self.threads[position];
         let mut steps = Vec::new();
@@ -421,7 +437,7 @@ impl Search<'_> {
 }
 
 /// The instructions at a label.
-fn at(thread: &Thread, label: Option<LabelId>) -> impl Iterator<Item = (InstructionId, &Instruction)> {
+pub(super) fn at(thread: &Thread, label: Option<LabelId>) -> impl Iterator<Item = (InstructionId, &Instruction)> {
     thread.instruction_ids().filter(move |(_, own)| Some(own.source) == label)
 }
 

@@ -1,10 +1,15 @@
 //! Operational SC, TSO and PSO: step relations, computations, traces, happens-before.
 //!
-//! A [`Machine`] is the step relation of an [`Instance`] (a fixed number of copies of each thread) under a [`Model`].
-//! A computation is a sequence of [`Step`]s; [`replay`] takes it and gives its [`Trace`]. [`oracle`] decides robustness
-//! of small instances by enumerating all traces, knowing nothing of attacks; `race_oracle` looks for triangular races in all interleavings; `property_oracle` finds what they reach under each model, and
-//! the fences that keep them from it, by enumerating all states; `pso_oracle` decides robustness against PSO; `hang_oracle` finds who waits for ever. [`graphs`] has execution graphs and the axioms of C11, with an oracle of their own. These five and random programs are there with the feature `oracles`. Values are concrete and nothing is
-//! abstracted here. Of `palisade-model` this crate uses `program`, `limits` and `ordered`.
+//! A [`Machine`] is the step relation of an [`Instance`] (a fixed number of copies of each thread)
+//! under a [`Model`]. A computation is a sequence of [`Step`]s; [`replay`] takes it and gives its
+//! [`Trace`]. [`oracle`] decides robustness of small instances by enumerating all traces, knowing
+//! nothing of attacks; `race_oracle` looks for triangular races in all interleavings;
+//! `property_oracle` finds what they reach under each model, and the fences that keep them from it,
+//! by enumerating all states; `pso_oracle` decides robustness against PSO; `hang_oracle` finds who
+//! waits for ever, `hope_oracle` who does while others go on. [`graphs`] has execution graphs and
+//! the axioms of C11, with an oracle of their own. These six and random programs are there with the
+//! feature `oracles`. Values are concrete and nothing is abstracted here. Of `palisade-model` this
+//! crate uses `program`, `limits` and `ordered`.
 
 mod buffers;
 mod computation;
@@ -20,6 +25,8 @@ mod growth;
 #[cfg(any(test, feature = "oracles"))]
 pub mod hang_oracle;
 mod happens_before;
+#[cfg(any(test, feature = "oracles"))]
+pub mod hope_oracle;
 mod instance;
 mod joint;
 mod machine;

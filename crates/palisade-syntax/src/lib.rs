@@ -27,7 +27,7 @@ pub use check::{check, no_attack_can_start, roles_without_end};
 pub use input::{InputError, MAX_TEXT_BYTES, read_text, text_of};
 pub use layout::laid_out;
 pub use models::store_fence_without_effect;
-pub use native::{expression_text, joint_state_text};
+pub use native::{expression_text, final_claim_text, joint_state_text};
 pub use palisade_model::text::{Diagnostic, Severity};
 pub use render::{expected_sentence, render};
 pub use suggest::did_you_mean_or_list;

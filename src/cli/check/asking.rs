@@ -48,13 +48,25 @@ pub(in crate::cli) fn questions(
             "`--model c11` says whether plain data races",
         );
     }
-    if all && !is_of_language && arguments.attacks.is_none() && WaitsForEver::is_meant(program) {
+    let may_mean_hangs = !is_of_language || !program.finally.is_empty();
+    if all && may_mean_hangs && arguments.attacks.is_none() && WaitsForEver::is_meant(program) {
         asks.push(Ask::Hangs);
     }
     if is_asked(Ask::Hangs) {
         syntax::threads_only(program, "`--ask hangs`", "`--ask concurrency,robustness` is about events and tasks")
             .map_err(|errors| InputError::from((program.source.clone(), errors)))?;
         asks.push(Ask::Hangs);
+    }
+    if is_asked(Ask::Hopeless) {
+        if is_of_language {
+            return refuse(
+                "who waits while others go on is asked under SC, TSO and PSO",
+                "`--ask hangs` is asked about languages as well",
+            );
+        }
+        syntax::threads_only(program, "`--ask hopeless`", "`--ask concurrency,robustness` is about events and tasks")
+            .map_err(|errors| InputError::from((program.source.clone(), errors)))?;
+        asks.push(Ask::Hopeless);
     }
     match (arguments.model.model(), is_asked(Ask::Robustness)) {
         // What interleavings keep, a language keeps where the program is robust.

@@ -55,6 +55,7 @@ pub(super) fn run_as(command: &'static str, arguments: &CheckArguments, shared: 
         [Ask::Robustness] => ("robust", "not robust"),
         [Ask::Races] => ("race-free", "with a triangular race"),
         [Ask::Hangs] => ("free of hangs", "stuck"),
+        [Ask::Hopeless] => ("hopeful", "hopeless"),
         _ => ("hold", "violated"),
     };
     let answer = |file: &str, extent: Extent| {
@@ -223,12 +224,13 @@ fn answer<'q>(
             let part = arguments.attacks.as_ref().map(|AttackRange(range)| range.clone());
             asking.ask(Robustness { about, options, part, observer })
         }
-        Ask::Hangs => {
-            let is_looked_for = looks_for_hangs(arguments, loaded);
+        Ask::Hangs | Ask::Hopeless => {
+            let is_looked_for = ask == Ask::Hangs && looks_for_hangs(arguments, loaded);
             let short = if is_looked_for { most } else { CONFIGURATIONS[1] };
             let (buffer, most) = (arguments.methods.buffer, (most < u64::MAX).then_some(short));
             asking.ask(WaitsForEver {
                 about,
+                is_of_one: ask == Ask::Hopeless,
                 language: arguments.model.language(),
                 options: HangOptions {
                     values,
@@ -260,7 +262,7 @@ fn refuse_faults(answered: &[(Ask, Answered<'_>)]) -> Result<(), InputError> {
         let Some((fault, refusal)) = answered.asked().fault() else { continue };
         let is_open = match ask {
             Ask::Properties => is_any_decided || fault.is_growth(),
-            Ask::Concurrency | Ask::Robustness | Ask::Hangs | Ask::Races => fault.is_growth(),
+            Ask::Concurrency | Ask::Robustness | Ask::Hangs | Ask::Hopeless | Ask::Races => fault.is_growth(),
         };
         if !is_open {
             return Err(refusal);

@@ -68,6 +68,11 @@ pub(super) fn answer(
     if arguments.ignore_timeouts && arguments.ask != Ask::Hangs {
         return Err(InputError::file(&loaded.program.source.name, "`--ignore-timeouts` is said with `--ask hangs`"));
     }
+    if arguments.ask == Ask::Hopeless {
+        let help = "`fences --ask hangs` finds fences after which nobody waits for ever".to_owned();
+        let message = "no fences are sought for who waits while others go on";
+        return Err(InputError::file(&loaded.program.source.name, message).with_help_if(Some(help)));
+    }
     if arguments.ask == Ask::Concurrency && !loaded.program.is_event_driven() {
         let message = "robustness against concurrency is about events, and the program has none";
         return Err(InputError::file(&loaded.program.source.name, message));

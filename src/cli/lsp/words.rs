@@ -78,6 +78,7 @@ const MEANINGS: &[(&[&str], &str)] = &[
     (&["posts"], "whether a post waits until the store buffer is empty (`drain`) or does nothing to it (`plain`)."),
     (&["never"], "a property: these copies never stand at their labels at once."),
     (&["daemon"], "this thread may wait for ever."),
+    (&["finally"], "what must hold of memory when each thread has ended or may wait for ever."),
     (&["const"], "a name for a number."),
     (&["proc"], "a procedure, whose calls stand for its text."),
     (&["regs"], "declares the registers of the thread, 0 at the start where nothing is said."),

@@ -161,7 +161,8 @@ fn simulate(arguments: &SimulateArguments, shared: &SharedOptions, file: &str) -
         let help = "choose a smaller number: `--threads all=2`".to_owned();
         return Answer::Refused(InputError::file(program.source.name.clone(), message).with_help_if(Some(help)));
     }
-    let told = if loaded.question.is_some() || arguments.traces || arguments.show.is_asked() {
+    let is_about_values = loaded.question.is_some() || !program.finally.is_empty();
+    let told = if is_about_values || arguments.traces || arguments.show.is_asked() {
         Told::Apart
     } else {
         Told::UpToTurnsWhereMany

@@ -173,7 +173,7 @@ fn admit(arguments: &WitnessArguments) -> Result<(), InputError> {
         );
     }
     match (arguments.ask, arguments.model) {
-        (Some(Ask::Properties | Ask::Hangs | Ask::Races), _) => refuse(
+        (Some(Ask::Properties | Ask::Hangs | Ask::Hopeless | Ask::Races), _) => refuse(
             "this command shows violations of robustness",
             "`palisade check --ask properties,hangs,races` shows the others",
         ),

@@ -2,6 +2,7 @@
 
 use super::{Amount, Compared, compare_generated, of_class};
 use crate::checked;
+use crate::environment::is_long_run;
 use palisade::hangs::{HangOptions, Hangs, Method, Verdict, Why};
 use palisade::program::{Copies, Program};
 use palisade::semantics::hang_oracle::{HangEffort, hangs};
@@ -14,14 +15,14 @@ use palisade::text::SourceText;
 const MOST: u64 = 20_000;
 
 /// Whether an instance has a stuck state; nothing where that is not known.
-fn is_stuck(program: &Program, instance: &Instance, model: Model, states: usize) -> Option<bool> {
+pub(super) fn is_stuck(program: &Program, instance: &Instance, model: Model, states: usize) -> Option<bool> {
     let effort = HangEffort { states, ..HangEffort::default() };
     let found = hangs(program, instance, model, effort).ok()?;
     (found.closed || !found.stuck.is_empty()).then_some(!found.stuck.is_empty())
 }
 
 /// The engine's answer, with evidence that is accepted; nothing where a step has no meaning.
-fn answered(program: &Program, model: Model) -> Result<Option<Hangs>, String> {
+pub(super) fn answered(program: &Program, model: Model) -> Result<Option<Hangs>, String> {
     match checked::hangs(program, &HangOptions { most: Some(MOST), ..HangOptions::new(model) }) {
         Err(_) => Ok(None),
         Ok(Ok(found)) => Ok(Some(found)),
@@ -109,6 +110,11 @@ fn instances(program: &Program, most: u64) -> Vec<Instance> {
     counts.into_iter().map(Instance::new).collect()
 }
 
+/// Up to how many copies of each replicated thread instances are enumerated.
+fn most_copies() -> u64 {
+    if is_long_run() { 5 } else { 3 }
+}
+
 fn compare_any(program: &Program) -> Compared {
     if !program.is_parameterized() {
         return Ok("fixed");
@@ -119,12 +125,13 @@ fn compare_any(program: &Program) -> Compared {
         match &found.verdict {
             Verdict::Stuck(_) => return Ok("stuck"),
             Verdict::Free(_) => {
-                if let Some(instance) = instances(program, 3).into_iter().find(stuck) {
+                if let Some(instance) = instances(program, most_copies()).into_iter().find(stuck) {
                     return Err(format!("free under {model:?}, but {:?} is stuck", instance.counts()));
                 }
             }
             Verdict::Unknown(_) => {
-                return Ok(if instances(program, 3).iter().any(stuck) { "stuck, not found" } else { "open" });
+                let is_stuck = instances(program, most_copies()).iter().any(stuck);
+                return Ok(if is_stuck { "stuck, not found" } else { "open" });
             }
         }
     }

@@ -2,6 +2,9 @@
 
 mod command;
 mod corpus;
+mod crowds;
+mod finally;
+mod hopeless;
 mod models;
 mod mutations;
 mod repairs;

@@ -303,6 +303,7 @@ fn programs() -> impl Strategy<Value = Program> {
                 initial_memory: memory.into_iter().collect::<BTreeMap<_, _>>(),
                 threads,
                 never: Vec::new(),
+                finally: Vec::new(),
                 accepted: Vec::new(),
                 posts: Posts::default(),
                 source: SourceText::new("", ""),

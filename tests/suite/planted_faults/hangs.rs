@@ -6,8 +6,6 @@ use super::Fault;
 const FIXED: &str = "differential::stuck::stuck_states_are_those_of_the_oracle";
 /// Programs that publish and look.
 const LOOKING: &str = "differential::stuck::who_looks_too_early_hangs_under_store_buffers";
-/// Random programs with any number of copies, against small instances and `verify`.
-const ANY: &str = "differential::stuck::any_number_of_copies_hangs_as_its_instances_do";
 /// The models that say who hangs.
 const MODELS: &str = "hangs::models::models_hang_as_they_say";
 /// Machine code that sleeps and spins.
@@ -20,7 +18,7 @@ pub(super) const FAULTS: &[Fault] = &[
         file: "crates/palisade-exploration/src/hangs/search.rs",
         old: "waits |= self.system.waiting(*control, source)? == Waiting::Waits;",
         new: "waits |= !PLANTED && self.system.waiting(*control, source)? == Waiting::Waits;",
-        caught_by: ANY,
+        caught_by: "hangs::crowds::nobody_is_free_who_hangs_in_crowds_alone",
     },
     Fault {
         what: "hangs: initial values are forgotten in a sum",
@@ -72,7 +70,7 @@ pub(super) const FAULTS: &[Fault] = &[
         file: "crates/palisade-engine/src/hangs/asking.rs",
         old: "Some(Queue::Wake { all, .. }) => *all,",
         new: "Some(Queue::Wake { all, .. }) => *all || PLANTED,",
-        caught_by: ANY,
+        caught_by: "hangs::crowds::robustness_says_nothing_of_who_is_woken",
     },
     Fault {
         what: "machine code: a wait returns at once",
@@ -87,5 +85,30 @@ pub(super) const FAULTS: &[Fault] = &[
         old: "(1, Abstract::Constant(1), _) => Ok(Self::Wake { all: false }),",
         new: "(1, Abstract::Constant(1), _) => Ok(Self::Wake { all: PLANTED }),",
         caught_by: "machine::waits::one_sleeper_is_woken_or_all_are",
+    },
+];
+
+/// Faults of what holds in the end, and of who waits while others go on.
+pub(super) const OF_ENDS: &[Fault] = &[
+    Fault {
+        what: "hangs: what holds in the end is not asked",
+        file: "crates/palisade-exploration/src/hangs/search.rs",
+        old: "waits || !self.system.ends_well(control.memory)",
+        new: "waits || !PLANTED && !self.system.ends_well(control.memory)",
+        caught_by: "differential::finally::ends_are_those_of_the_oracle_and_of_a_thread_that_waits",
+    },
+    Fault {
+        what: "hangs: sleepers that go on for no reason give hope",
+        file: "crates/palisade-exploration/src/hangs/hopeless.rs",
+        old: "if self.system.slept_at(place).is_some() {",
+        new: "if !PLANTED && self.system.slept_at(place).is_some() {",
+        caught_by: "differential::hopeless::who_waits_while_others_go_on_is_as_the_oracle_says",
+    },
+    Fault {
+        what: "hangs: what others do gives no hope",
+        file: "crates/palisade-exploration/src/hangs/hopeless.rs",
+        old: "if left > 0 {",
+        new: "if left > 0 && !PLANTED {",
+        caught_by: "differential::hopeless::who_waits_while_others_go_on_is_as_the_oracle_says",
     },
 ];

@@ -91,6 +91,7 @@ fn faults() -> impl Iterator<Item = &'static Fault> {
         .chain(symmetry::FAULTS)
         .chain(reach::OF_SETS)
         .chain(low_bits::FAULTS)
+        .chain(hangs::OF_ENDS)
 }
 
 fn root() -> &'static Path {

@@ -120,7 +120,8 @@ impl<'a> Asking<'a> {
     pub(super) fn free(&mut self, mut found: Search<'_>, robust: Option<WhyRobust>) -> Result<Answered, Halt<Fault>> {
         let never_resting = found.never_resting().map_err(Halt::Fault)?;
         let HangOptions { model, ignore_timeouts: ignores_timeouts, .. } = *self.options;
-        let certificate = FreeCertificate { model, ignores_timeouts, robust, set: found.closed_set() };
+        let certificate =
+            FreeCertificate { model, ignores_timeouts, is_hopeful: false, robust, set: found.closed_set() };
         Ok((Verdict::Free(Arc::new(certificate)), never_resting))
     }
 }

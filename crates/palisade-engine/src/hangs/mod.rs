@@ -19,10 +19,12 @@
 mod any_number;
 mod asking;
 mod decide;
+mod hopeless;
 mod repair;
 mod replay;
 
 pub use decide::hangs;
+pub use hopeless::hopeless;
 pub use repair::repair_hangs;
 pub use replay::{Stuck, Waiter};
 
@@ -96,6 +98,8 @@ impl Method {
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Why {
+    /// How others go on is followed for fixed numbers of copies alone.
+    AnyNumber,
     /// A limit was reached.
     Stopped(StopReason),
     /// Stores had to wait in buffers with room for so many, and the program is not known to be robust.
@@ -121,6 +125,7 @@ impl Why {
     /// The reason in words.
     pub fn words(&self) -> String {
         match self {
+            Self::AnyNumber => "how others go on is followed for fixed numbers alone: say `--threads all=2`".to_owned(),
             Self::Stopped(reason) => reason.to_string(),
             Self::BuffersLonger(room) => {
                 format!("stores wait in buffers with room for {room}, and the program is not known to be robust")

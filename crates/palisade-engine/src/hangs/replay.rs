@@ -15,6 +15,8 @@ pub struct Stuck {
     pub model: Model,
     /// Whether no time is taken to run out.
     pub ignores_timeouts: bool,
+    /// The copy that no way lets go on, where others may go on.
+    pub hopeless: Option<CopyId>,
     /// How many copies of each thread run.
     pub instance: Instance,
     /// All copies, as the states list them.
@@ -25,6 +27,8 @@ pub struct Stuck {
     pub states: Vec<State>,
     /// The copies that have not ended.
     pub waiters: Vec<Waiter>,
+    /// Where nobody waits who must not: which claims of [`Program::finally`] do not hold.
+    pub broken: Vec<usize>,
     /// Whether no store waits in a buffer while another step touches memory, so that the computation is one of SC.
     pub is_interleaving: bool,
 }
@@ -54,6 +58,7 @@ impl Stuck {
         StuckWitness {
             model: self.model,
             ignores_timeouts: self.ignores_timeouts,
+            hopeless: self.hopeless,
             instance: self.instance.clone(),
             steps: self.events.iter().map(|event| event.step).collect(),
         }
@@ -63,13 +68,18 @@ impl Stuck {
 /// The most copies of an instance that is followed.
 const MOST_COPIES: u64 = 10_000;
 
-/// The computation of a program that a run to a stuck state becomes; nothing when it cannot be followed.
+/// The computation of a program that a run to a stuck state becomes, or to one in which a copy is
+/// hopeless; nothing when it cannot be followed.
 pub(super) fn follow(
     program: &Program,
     search: &mut Search<'_>,
     instance: &Instance,
     options: &HangOptions,
 ) -> Option<Stuck> {
+    followed(program, search, instance, options).filter(|stuck| check_stuck(program, &stuck.witness()).is_ok())
+}
+
+fn followed(program: &Program, search: &mut Search<'_>, instance: &Instance, options: &HangOptions) -> Option<Stuck> {
     let HangOptions { model, ignore_timeouts: ignores_timeouts, .. } = *options;
     if instance.total() > MOST_COPIES {
         return None;
@@ -86,12 +96,32 @@ pub(super) fn follow(
         following.take_move(step)?;
     }
     let Following { search, machine, places, states, events } = following;
-    let waiters = waiters(search, &machine, &places, states.last()?)?;
+    let hopeless = match search.hopeless() {
+        Some(place) => Some(places.iter().position(|own| *own == Some(place))?),
+        None => None,
+    };
+    let waiters = waiters(search, &machine, &places, states.last()?, hopeless)?;
+    let hopeless = hopeless.map(|position| machine.copies()[position]);
+    let last = states.last()?;
+    let broken = program.finally.iter().enumerate().filter(|(_, claim)| {
+        waiters.iter().all(|own| own.is_idle) && !claim.holds(program.domain, |address| last.memory(address))
+    });
+    let broken = broken.map(|(index, _)| index).collect();
     let copies = machine.copies().to_vec();
     let is_interleaving = is_interleaving(program, &events, &states);
     let instance = instance.clone();
-    let stuck = Stuck { model, ignores_timeouts, instance, copies, events, states, waiters, is_interleaving };
-    check_stuck(program, &stuck.witness()).ok().map(|()| stuck)
+    Some(Stuck {
+        model,
+        ignores_timeouts,
+        hopeless,
+        instance,
+        copies,
+        events,
+        states,
+        waiters,
+        broken,
+        is_interleaving,
+    })
 }
 
 /// The place in which each copy begins.
@@ -220,17 +250,18 @@ impl Following<'_, '_, '_> {
     }
 }
 
-/// The copies that wait, each with what it waits for.
+/// The copies that wait, or one of them, each with what it waits for.
 fn waiters(
     search: &mut Search<'_>,
     machine: &Machine<'_>,
     places: &[Option<u32>],
     state: &State,
+    only: Option<usize>,
 ) -> Option<Vec<Waiter>> {
     let control = search.stuck()?.control;
     let mut waiters = Vec::new();
     for (position, place) in places.iter().enumerate() {
-        let Some(place) = *place else { continue };
+        let Some(place) = place.filter(|_| only.is_none_or(|only| only == position)) else { continue };
         let looks = search.system.looks_at(control, place).ok()?;
         let mut addresses: Vec<Value> = looks.iter().map(|(_, address)| *address).collect();
         addresses.sort_unstable();

@@ -200,6 +200,7 @@ impl Shape {
             initial_memory: BTreeMap::new(),
             threads,
             never: Vec::new(),
+            finally: Vec::new(),
             accepted: Vec::new(),
             posts: Posts::default(),
             source: std::sync::Arc::default(),

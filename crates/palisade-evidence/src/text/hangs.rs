@@ -5,7 +5,7 @@ use super::field::{bit, id, number, truth};
 use super::property::ModelText;
 use super::pso::PsoCertificateText;
 use super::strict::{Object, present};
-use super::witness::{StepText, counted_instance, step_in, step_out};
+use super::witness::{StepText, copy_at, counted_instance, position, step_in, step_out};
 use crate::{
     BufferConfiguration, BufferEntry, BufferedLocal, FreeCertificate, LocalIndex, RobustCertificate, StuckWitness,
     WaitingLocal, WaitingRow, WaitingSet, WhyRobust,
@@ -21,6 +21,8 @@ pub(super) struct FreeText<'a, R> {
     model: ModelText,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     ignores_timeouts: bool,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    hopeful: bool,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     robust: Option<Object<R>>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
@@ -43,6 +45,9 @@ pub(super) struct StuckText {
     model: ModelText,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     ignores_timeouts: bool,
+    /// The copy that waits whatever others do.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    hopeless: Option<u64>,
     /// How many copies of each thread run.
     instance: Vec<u64>,
     steps: Vec<StepText>,
@@ -99,8 +104,8 @@ impl<'de> Deserialize<'de> for WaitingLocal {
 
 impl<'a, R: From<&'a RobustCertificate>> From<&'a FreeCertificate> for FreeText<'a, R> {
     fn from(certificate: &'a FreeCertificate) -> Self {
-        let FreeCertificate { model, ignores_timeouts, robust, set } = certificate;
-        let ignores_timeouts = *ignores_timeouts;
+        let FreeCertificate { model, ignores_timeouts, is_hopeful, robust, set } = certificate;
+        let (ignores_timeouts, hopeful) = (*ignores_timeouts, *is_hopeful);
         let numbers = |registers: &Vec<RegisterId>| registers.iter().map(|it| number(it.index())).collect();
         let (robust, pso) = match robust {
             Some(WhyRobust::Tso(certificate)) => (Some(Object(R::from(certificate))), None),
@@ -113,7 +118,20 @@ impl<'a, R: From<&'a RobustCertificate>> From<&'a FreeCertificate> for FreeText<
         let live = live.iter().map(|labels| labels.iter().map(numbers).collect()).collect();
         let (locals, memories, configurations) = (locals.into(), memories.into(), configurations.into());
         let model = ModelText(*model);
-        Self { model, ignores_timeouts, robust, pso, live, most, counters, rows, locals, memories, configurations }
+        Self {
+            model,
+            ignores_timeouts,
+            hopeful,
+            robust,
+            pso,
+            live,
+            most,
+            counters,
+            rows,
+            locals,
+            memories,
+            configurations,
+        }
     }
 }
 
@@ -121,7 +139,7 @@ impl<R: Into<RobustCertificate>> TryFrom<FreeText<'_, R>> for FreeCertificate {
     type Error = MalformedEvidence;
 
     fn try_from(text: FreeText<'_, R>) -> Result<Self, MalformedEvidence> {
-        let FreeText { model, ignores_timeouts, robust, pso, live, most, counters, rows, .. } = text;
+        let FreeText { model, ignores_timeouts, hopeful, robust, pso, live, most, counters, rows, .. } = text;
         let FreeText { locals, memories, configurations, .. } = text;
         let rows = rows.into_iter().map(Into::into).collect();
         let registers = |numbers: Vec<u32>| numbers.into_iter().map(|it| id(RegisterId::from_index, it)).collect();
@@ -135,7 +153,7 @@ impl<R: Into<RobustCertificate>> TryFrom<FreeText<'_, R>> for FreeCertificate {
         let (locals, memories) = (locals.into_owned(), memories.into_owned());
         let configurations = configurations.into_owned();
         let set = WaitingSet { live, most, counters, rows, locals, memories, configurations };
-        Ok(Self { model: model.0, ignores_timeouts, robust, set })
+        Ok(Self { model: model.0, ignores_timeouts, is_hopeful: hopeful, robust, set })
     }
 }
 
@@ -144,6 +162,7 @@ impl From<&StuckWitness> for StuckText {
         Self {
             model: ModelText(witness.model),
             ignores_timeouts: witness.ignores_timeouts,
+            hopeless: witness.hopeless.map(|copy| position(&witness.instance, copy)),
             instance: witness.instance.counts().to_vec(),
             steps: witness.steps.iter().map(|step| step_out(&witness.instance, step)).collect(),
         }
@@ -157,6 +176,8 @@ impl TryFrom<StuckText> for StuckWitness {
         let instance = counted_instance(text.instance)?;
         let steps = text.steps.into_iter().map(|step| step_in(&instance, &step));
         let steps = steps.collect::<Result<_, MalformedEvidence>>()?;
-        Ok(Self { model: text.model.0, ignores_timeouts: text.ignores_timeouts, instance, steps })
+        let hopeless = text.hopeless.map(|position| copy_at(&instance, position)).transpose()?;
+        let ignores_timeouts = text.ignores_timeouts;
+        Ok(Self { model: text.model.0, ignores_timeouts, hopeless, instance, steps })
     }
 }

@@ -174,12 +174,12 @@ pub(super) fn counted_instance(counts: Vec<u64>) -> Result<Instance, MalformedEv
 }
 
 /// The position of a copy in an instance.
-fn position(instance: &Instance, copy: CopyId) -> u64 {
+pub(super) fn position(instance: &Instance, copy: CopyId) -> u64 {
     instance.position(copy).unwrap_or_else(|| instance.total())
 }
 
 /// The copy at a position.
-fn copy_at(instance: &Instance, position: u64) -> Result<CopyId, MalformedEvidence> {
+pub(super) fn copy_at(instance: &Instance, position: u64) -> Result<CopyId, MalformedEvidence> {
     let missing = || MalformedEvidence::new(format!("the instance has no thread copy {position}"));
     instance.copy_at(position).ok_or_else(missing)
 }

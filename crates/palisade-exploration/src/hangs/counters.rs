@@ -1,6 +1,6 @@
 //! Addresses that count: only added to and compared with small numbers, so that their values are told apart up to a number, like counts of copies.
 
-use palisade_model::program::{Action, BinaryOperator, Expression, Program, Value};
+use palisade_model::program::{Action, BinaryOperator, Expression, Program, RegisterId, Value};
 use std::collections::BTreeSet;
 
 /// By how much an update moves the value that it finds: `old + c`, `old - c`, and `old - (old > 0)` where that waits for more than 0.
@@ -31,7 +31,12 @@ pub(super) fn counters(program: &Program, most: u64) -> Vec<Value> {
         .collect();
     let is_counter = |counter: &Value| {
         let is_small = u64::try_from(program.initial_value(*counter)).is_ok_and(|initial| initial <= most);
+        let is_told_in_the_end = program.finally.iter().all(|claim| {
+            let read = claim.reads.iter().position(|address| address == counter).map(RegisterId::from_index);
+            read.is_none_or(|register| compares(&claim.condition, &Expression::Register(register), most))
+        });
         is_small
+            && is_told_in_the_end
             && program.threads.iter().all(|thread| {
                 let mut touching = thread.instructions.iter().filter(|own| address_of(&own.action) == Some(*counter));
                 touching.all(|own| {

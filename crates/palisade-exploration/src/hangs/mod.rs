@@ -10,6 +10,7 @@
 mod closed;
 mod configuration;
 mod counters;
+mod hopeless;
 mod place;
 mod rows;
 mod search;
@@ -18,6 +19,7 @@ mod tokens;
 mod waiting;
 
 pub use configuration::Configuration;
+pub use hopeless::search_hopeless;
 pub use place::{Local, Place, Waiting};
 pub use search::{Search, Step, search, search_counting};
 pub use system::{Act, Control, Shape, System};

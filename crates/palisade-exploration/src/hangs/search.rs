@@ -36,8 +36,10 @@ pub struct Search<'p> {
     sources: Vec<u32>,
     /// The initial ones.
     initial: Vec<Configuration>,
-    /// A stuck one.
+    /// A stuck one, or one in which a copy is hopeless.
     stuck: Option<u32>,
+    /// The place in which a copy is hopeless there.
+    hopeless: Option<u32>,
     /// Sums that configurations keep; others are left out.
     rows: Vec<Row>,
     /// Whether a store had to wait for room in a buffer.
@@ -68,10 +70,19 @@ impl Search<'_> {
         self.stuck.map(|node| self.configurations.get(node))
     }
 
+    /// The place of a copy that is hopeless in that state, where nothing is stuck.
+    pub fn hopeless(&self) -> Option<u32> {
+        self.hopeless
+    }
+
+    /// Whether all is known that may come of a configuration.
+    pub fn is_whole(&self) -> bool {
+        self.is_exhausted && !self.overflowed && !self.is_negative && !self.has_closed_lock
+    }
+
     /// Whether the set is closed for unbounded buffers, and has no stuck state.
     pub fn is_free(&self) -> bool {
-        let is_cut = self.overflowed || self.is_negative || self.has_closed_lock;
-        self.is_exhausted && self.stuck.is_none() && !is_cut
+        self.is_whole() && self.stuck.is_none()
     }
 
     /// How many configurations there are.
@@ -140,7 +151,7 @@ pub fn search_counting<'p>(
 }
 
 impl<'p> Search<'p> {
-    fn new(system: System<'p>, rows: Vec<Row>) -> Self {
+    pub(super) fn new(system: System<'p>, rows: Vec<Row>) -> Self {
         Self {
             system,
             configurations: Interner::default(),
@@ -148,12 +159,30 @@ impl<'p> Search<'p> {
             sources: Vec::new(),
             initial: Vec::new(),
             stuck: None,
+            hopeless: None,
             rows,
             overflowed: false,
             is_negative: false,
             has_closed_lock: false,
             is_exhausted: false,
         }
+    }
+
+    /// A configuration by its number.
+    pub(super) fn configuration(&self, node: usize) -> &Configuration {
+        self.configurations.get(u32::try_from(node).unwrap_or(u32::MAX))
+    }
+
+    /// The number of a configuration that was explored.
+    pub(super) fn node_of(&mut self, configuration: Configuration) -> usize {
+        let (node, is_new) = self.configurations.intern(configuration);
+        debug_assert!(!is_new, "all that steps lead to was explored");
+        node as usize
+    }
+
+    /// Notes that a copy in a place is hopeless in a configuration.
+    pub(super) fn mark_hopeless(&mut self, node: usize, place: u32) {
+        (self.stuck, self.hopeless) = (u32::try_from(node).ok(), Some(place));
     }
 
     /// The sums that configurations keep.
@@ -168,7 +197,7 @@ const BETWEEN_LOOKS: usize = 256;
 
 impl Search<'_> {
     /// Explores until a stuck configuration is found, if that is asked, or to the end.
-    fn explore(&mut self, budget: &Budget, stops: bool) -> Result<(), Halt<Fault>> {
+    pub(super) fn explore(&mut self, budget: &Budget, stops: bool) -> Result<(), Halt<Fault>> {
         for tokens in self.roots().map_err(NetError::halt)?.ok_or(StopReason::Budget)? {
             let configuration = Configuration { control: System::initial_control(), tokens };
             self.initial.push(configuration.clone());
@@ -232,8 +261,9 @@ impl Search<'_> {
         Ok(Some(roots.into_iter().map(in_order).collect()))
     }
 
-    /// Whether nobody can change anything any more, and somebody waits who must not.
-    fn is_stuck(&mut self, configuration: &Configuration) -> Result<bool, Fault> {
+    /// Whether nobody can change anything any more, and somebody waits who must not, or memory is
+    /// not as it must be in the end.
+    pub(super) fn is_stuck(&mut self, configuration: &Configuration) -> Result<bool, Fault> {
         let Configuration { control, tokens } = configuration;
         let (mut waits, mut drains) = (false, false);
         for (place, _) in tokens {
@@ -257,7 +287,7 @@ impl Search<'_> {
             waits |= self.system.waiting(*control, source)? == Waiting::Waits;
         }
         self.has_closed_lock |= drains;
-        Ok(waits && !drains)
+        Ok(!drains && (waits || !self.system.ends_well(control.memory)))
     }
 
     /// Where one step leads from a configuration.

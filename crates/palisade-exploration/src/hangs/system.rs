@@ -209,6 +209,12 @@ impl<'p> System<'p> {
         }
     }
 
+    /// Whether all that is stated of the end holds of a memory.
+    pub(super) fn ends_well(&self, memory: u32) -> bool {
+        let program = self.program();
+        program.finally.iter().all(|claim| claim.holds(program.domain, |address| self.read(memory, address)))
+    }
+
     /// The number of a memory after a store.
     pub fn write(&mut self, memory: u32, address: Value, value: Value) -> u32 {
         let initial = self.program().initial_value(address);
@@ -454,6 +460,14 @@ impl<'p> System<'p> {
         let local = self.local(place);
         let address = self.program().thread(local.thread).instruction(local.asleep?).sleeps()?;
         address.evaluate_address(&local.registers).ok()
+    }
+
+    /// Whether an `assume` may stop a copy that is asleep in a place, when it is woken.
+    pub(super) fn stops_when_woken(&mut self, place: u32) -> Result<bool, Fault> {
+        let local = self.local(place).clone();
+        let Some(by) = local.asleep else { return Ok(false) };
+        let target = self.program().thread(local.thread).instruction(by).target;
+        Ok(settle(&mut self.locals, local.thread, by, (target, local.registers), local.holding)?.may_die)
     }
 
     /// Where a copy goes on that was asleep in a place, when it is woken.

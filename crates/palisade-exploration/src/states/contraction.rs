@@ -49,6 +49,7 @@ impl Contraction {
             threads: contracted.collect(),
             posts: slice.posts,
             never: Vec::new(),
+            finally: Vec::new(),
             accepted: Vec::new(),
             source: slice.source.clone(),
         };

@@ -1,7 +1,8 @@
 //! Closed sets without a stuck configuration.
 
-use super::copies::{Control, Memory, Threads, Way};
+use super::copies::{Configuration, Control, Memory, Threads, Way};
 use super::counters::check_counters;
+use super::hopeful::check_hope;
 use super::resting::Rest;
 use super::sums::Sum;
 use crate::CheckFailure;
@@ -12,16 +13,14 @@ use hashbrown::HashSet;
 use palisade_evidence::{Tokens, WaitingSet};
 use palisade_model::program::{Copies, Program, Value};
 
-/// A configuration: what copies share, and how many are in which state, ascending. Of a replicated thread one more than is counted stands for all larger
-/// numbers.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct Configuration {
-    control: Control,
-    tokens: Vec<(u32, u64)>,
-}
-
-/// Checks that a set holds the initial configurations, is closed under all steps, and that none of it is stuck.
-pub(super) fn check_closed(program: &Program, buffering: Buffering, set: &WaitingSet) -> Result<(), CheckFailure> {
+/// Checks that a set holds the initial configurations, is closed under all steps, and that none of
+/// it is stuck; if that is claimed, also that some way lets each copy go on.
+pub(super) fn check_closed(
+    program: &Program,
+    buffering: Buffering,
+    set: &WaitingSet,
+    is_hopeful: bool,
+) -> Result<(), CheckFailure> {
     let mut threads = Threads::new(program, buffering, set)?;
     if set.most > u64::from(u32::MAX) {
         reject!(Form, "copies are counted too far");
@@ -44,6 +43,9 @@ pub(super) fn check_closed(program: &Program, buffering: Buffering, set: &Waitin
                 reject!(Inductive, "the set lacks what a step leads to from configuration {number}");
             }
         }
+    }
+    if is_hopeful {
+        check_hope(&mut checking.threads, set, &configurations)?;
     }
     Ok(())
 }
@@ -154,7 +156,8 @@ impl Checking<'_> {
         Ok(())
     }
 
-    /// Checks that somebody goes on, or nobody waits who must not.
+    /// Checks that somebody goes on, or nobody waits who must not, and memory is as it must be in
+    /// the end.
     fn check_not_stuck(&mut self, number: usize, configuration: &Configuration) -> Result<(), CheckFailure> {
         let control = configuration.control;
         let (mut waits, mut drains) = (false, false);
@@ -179,6 +182,12 @@ impl Checking<'_> {
         }
         if waits || drains {
             reject!(Safe, "configuration {number} is stuck");
+        }
+        let program = self.threads.program;
+        for claim in &program.finally {
+            if !claim.holds(program.domain, |address| self.threads.in_memory(control, address)) {
+                reject!(Safe, "configuration {number} is an end of which a claim of `finally` does not hold");
+            }
         }
         Ok(())
     }

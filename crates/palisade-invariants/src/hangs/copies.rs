@@ -25,6 +25,14 @@ pub(super) struct Control {
     pub(super) locked: bool,
 }
 
+/// A configuration: what copies share, and how many are in which state, ascending. Of a replicated thread one more than is counted stands for all larger
+/// numbers.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Configuration {
+    pub(super) control: Control,
+    pub(super) tokens: Vec<(u32, u64)>,
+}
+
 /// Where a copy can go.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Way {
@@ -303,6 +311,18 @@ impl<'a> Threads<'a> {
         let target = self.program.thread(local.thread).instruction(by).target;
         // An `assume` that stops it makes that no run, which leaves fewer ways.
         Ok(self.settle(BufferedLocal { label: Some(target), ..local })?.0)
+    }
+
+    /// Whether an `assume` may stop a copy that slept by an instruction.
+    pub(super) fn is_stopped_when_woken(&mut self, number: u32, by: InstructionId) -> Result<bool, CheckFailure> {
+        let local = self.states.get(number).local.clone();
+        let target = self.program.thread(local.thread).instruction(by).target;
+        Ok(self.settle(BufferedLocal { label: Some(target), ..local })?.1)
+    }
+
+    /// Whether some thread has any number of copies.
+    pub(super) fn has_replicated(&self) -> bool {
+        self.program.threads.iter().any(|thread| thread.copies == Copies::Any)
     }
 
     /// The address at which a copy sleeps.

@@ -2,7 +2,7 @@
 
 use crate::CheckFailure;
 use crate::failure::reject;
-use palisade_model::program::{Action, BinaryOperator, Expression, Program, Thread, Value};
+use palisade_model::program::{Action, BinaryOperator, Expression, Program, RegisterId, Thread, Value};
 
 /// By how much an update of a counter moves it; nothing where it does something else.
 pub(super) fn moves_by(new: &Expression) -> Option<Value> {
@@ -41,6 +41,14 @@ pub(super) fn check_counters(program: &Program, counters: &[Value], most: u64) -
     }
     for thread in &program.threads {
         check_counting(thread, counters, most)?;
+    }
+    for claim in &program.finally {
+        let counting = claim.reads.iter().enumerate().filter(|(_, address)| counters.contains(address));
+        for (index, counter) in counting {
+            if !is_compared(&claim.condition, &Expression::Register(RegisterId::from_index(index)), most) {
+                reject!(Form, "`finally` does more with counter {counter} than to compare it");
+            }
+        }
     }
     Ok(())
 }

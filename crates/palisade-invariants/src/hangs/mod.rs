@@ -7,6 +7,7 @@
 mod closed;
 mod copies;
 mod counters;
+mod hopeful;
 mod resting;
 mod stuck;
 mod sums;
@@ -30,6 +31,11 @@ pub fn check_free(program: &Program, certificate: &FreeCertificate) -> Result<()
     let program = &(if certificate.ignores_timeouts { program.ignoring_timeouts() } else { program.clone() });
     // Stuck states are those of all executions, also of those with a delay that is accepted.
     let program = &Program { accepted: Vec::new(), ..program.clone() };
+    // Whether there is hope is asked without what holds in the end.
+    let program = &Program {
+        finally: if certificate.is_hopeful { Vec::new() } else { program.finally.clone() },
+        ..program.clone()
+    };
     let buffering = match (certificate.model, &certificate.robust) {
         (model, None) => Buffering::of(model),
         (_, Some(_)) if !program.threads.iter().all(traces_tell_sleepers) => {
@@ -48,7 +54,7 @@ pub fn check_free(program: &Program, certificate: &FreeCertificate) -> Result<()
         }
         _ => reject!(Form, "the program is robust against another model"),
     };
-    check_closed(program, buffering, &certificate.set)
+    check_closed(program, buffering, &certificate.set, certificate.is_hopeful)
 }
 
 /// Whether a trace says who sleeps: copies fall asleep by an update of the address at which they sleep, and are woken all together.

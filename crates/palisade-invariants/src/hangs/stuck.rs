@@ -8,8 +8,10 @@ use crate::tokens::MOST_CHOICES;
 use palisade_evidence::StuckWitness;
 use palisade_model::program::{Heading, Patience, Program, Queue};
 use palisade_semantics::{CopyId, Effect, Machine, Refusal, State, Step, StepKind};
+use std::collections::BTreeSet;
 
-/// Checks that `witness` is a computation of `program` (with its copies and domain) to a stuck state.
+/// Checks that `witness` is a computation of `program` (with its copies and domain) to a stuck
+/// state, or to an end of which a claim of `finally` does not hold.
 pub fn check_stuck(program: &Program, witness: &StuckWitness) -> Result<(), CheckFailure> {
     check_counts(program, &witness.instance)?;
     let guess = Heading::of(&program.source).and_then(|heading| heading.guesses.first().copied());
@@ -34,6 +36,9 @@ pub fn check_stuck(program: &Program, witness: &StuckWitness) -> Result<(), Chec
             }
         }
     }
+    if let Some(copy) = witness.hopeless {
+        return check_hopeless(&machine, state, copy);
+    }
     if !state.buffers_are_empty() {
         reject!(Safe, "a store has not reached memory");
     }
@@ -41,11 +46,60 @@ pub fn check_stuck(program: &Program, witness: &StuckWitness) -> Result<(), Chec
     for position in 0..machine.copies().len() {
         is_one_stuck |= check_rests(&machine, &state, position)?;
     }
-    if !is_one_stuck {
-        reject!(Safe, "every copy has ended or may wait");
+    let holds_in_the_end =
+        program.finally.iter().all(|claim| claim.holds(program.domain, |address| state.memory(address)));
+    if !is_one_stuck && holds_in_the_end {
+        reject!(Safe, "every copy has ended or may wait, and memory is as it must be in the end");
     }
     Ok(())
 }
+
+/// Checks that a copy waits in a state, and in all that come of it if no sleeper goes on for no
+/// reason, and must not do so for ever.
+fn check_hopeless(machine: &Machine<'_>, state: State, copy: CopyId) -> Result<(), CheckFailure> {
+    let Some(position) = machine.copies().iter().position(|own| *own == copy) else {
+        reject!(Form, "there is no copy {} of thread {}", copy.copy, copy.thread);
+    };
+    let mut seen = BTreeSet::from([state.clone()]);
+    let mut open = vec![state];
+    let mut events = Vec::new();
+    while let Some(state) = open.pop() {
+        if machine.has_ended(&state, position) {
+            reject!(Safe, "the copy that waits can end");
+        }
+        if !state.threads()[position].buffer.is_empty() {
+            reject!(Safe, "a store of the copy that waits has not reached memory");
+        }
+        if !check_rests(machine, &state, position)? {
+            reject!(Safe, "the copy that waits may do so for ever");
+        }
+        for other in 0..machine.copies().len() {
+            if machine.has_ended(&state, other) || machine.asleep(&state, other).is_some() {
+                continue;
+            }
+            events.clear();
+            if let Err(error) = machine.events(&state, other, &mut events) {
+                reject!(Safe, "a copy does what has no meaning: {error}");
+            }
+            if events.is_empty() && !is_held_up(machine, &state, other) {
+                reject!(Safe, "an `assume` stops a copy, so that this is no run");
+            }
+            for event in &events {
+                let after = machine.successor(&state, event);
+                if seen.insert(after.clone()) {
+                    open.push(after);
+                }
+            }
+        }
+        if seen.len() > MOST_STATES {
+            reject!(Safe, "more states come of the last one than are looked at");
+        }
+    }
+    Ok(())
+}
+
+/// The most states that are looked at behind the one in which a copy is hopeless.
+const MOST_STATES: usize = 1 << 17;
 
 /// Checks that a copy has ended, or goes round without effect; whether it must not do so for ever.
 fn check_rests(machine: &Machine<'_>, state: &State, position: usize) -> Result<bool, CheckFailure> {

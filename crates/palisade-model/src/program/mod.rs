@@ -11,6 +11,7 @@ mod counters;
 mod counts;
 mod domain;
 mod expression;
+mod final_claim;
 mod ids;
 mod insertion;
 mod instruction;
@@ -44,6 +45,7 @@ pub use counters::{CounterClass, Counters, Form, KeptOut, Member, OutcomeCounter
 pub use counts::{Balances, Count, Counted};
 pub use domain::{Domain, DomainOrigin, EvaluationError, Value, admitted};
 pub use expression::{BinaryOperator, Expression, UnaryOperator, truncate};
+pub use final_claim::FinalClaim;
 pub use ids::{AddressId, InstructionId, LabelId, RegisterId, ThreadId};
 pub use insertion::Insertion;
 pub use instruction::{Action, Instruction};
@@ -103,6 +105,9 @@ pub struct Program {
     pub posts: Posts,
     /// The joint control states that must never be reached, in order of appearance: properties beside `ensure` and `fail`.
     pub never: Vec<JointState>,
+    /// What must hold of memory in the end, in order of appearance. `check` asks it with hangs; it
+    /// changes no computation.
+    pub finally: Vec<FinalClaim>,
     /// The delays that are accepted: robustness is asked but for these. Of machine code alone.
     pub accepted: Vec<AcceptedDelay>,
     /// The text the program was read from (empty for programs built in memory).

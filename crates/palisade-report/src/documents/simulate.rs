@@ -50,6 +50,9 @@ pub struct SimulateDocument<'a> {
     pub violations: Vec<ViolatedDocument<'a>>,
     /// The joint control states reached that must never be.
     pub joint: Vec<JointDocument<'a>>,
+    /// What `finally` states and some final state does not have; left out where there is nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub finally: Vec<BrokenDocument>,
     /// Whether a bound may have left final states out.
     pub bounded: bool,
     /// The executions that were asked for, with `--show`.
@@ -224,6 +227,16 @@ pub struct JointDocument<'a> {
     pub steps: Vec<StepDocument<'a>>,
 }
 
+/// A claim of `finally` that does not hold in some final state.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct BrokenDocument {
+    /// The claim as the language writes it.
+    pub property: String,
+    /// Its line.
+    pub line: usize,
+}
+
 /// Where one copy of a thread stands.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -319,6 +332,7 @@ impl<'a> SimulateDocument<'a> {
             deadlock: deadlock(simulation),
             violations: violated(simulation),
             joint: joint(simulation),
+            finally: simulation.broken().map(|(property, line)| BrokenDocument { property, line }).collect(),
             bounded: simulation.bounded,
             executions: None,
             picture: None,

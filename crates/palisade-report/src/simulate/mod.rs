@@ -12,12 +12,12 @@ use super::context::fault_error_because;
 use super::place::condition;
 use palisade_engine::robustness::{Fault, FaultKind, Growing};
 use palisade_model::limits::StopReason;
-use palisade_model::program::{InstructionId, JointState, OutcomeCounters, Program, SourceText};
+use palisade_model::program::{FinalClaim, InstructionId, JointState, OutcomeCounters, Program, SourceText};
 use palisade_semantics::{
     Computation, CopyId, Counting, ExplorationError, FinalStates, Growth, Instance, Model, Observation, Quantifier,
-    Question, Subject, ValueError,
+    Question, State, Subject, ValueError,
 };
-use palisade_syntax::{Diagnostic, InputError, joint_state_text};
+use palisade_syntax::{Diagnostic, InputError, final_claim_text, joint_state_text};
 use std::fmt::Write as _;
 
 /// What was simulated, and what came out.
@@ -88,6 +88,9 @@ impl Simulation<'_> {
         for index in self.finals.joint.keys() {
             let _ = writeln!(log, "Violation={}", self.joint(&self.program.never[*index]));
         }
+        for (claim, line) in self.broken() {
+            let _ = writeln!(log, "Violation=finally {claim} (line {line})");
+        }
         log.push('\n');
         log
     }
@@ -100,7 +103,24 @@ impl Simulation<'_> {
 
     /// Whether the condition holds and no property is violated.
     pub fn holds(&self) -> bool {
-        self.outcome.holds && self.finals.violations.is_empty() && self.finals.joint.is_empty()
+        let is_kept = self.finals.violations.is_empty() && self.finals.joint.is_empty();
+        self.outcome.holds && is_kept && self.program.finally.iter().all(|claim| self.ends_against(claim) == 0)
+    }
+
+    /// In how many final states, with registers, a claim of `finally` does not hold.
+    pub(super) fn ends_against(&self, claim: &FinalClaim) -> usize {
+        let holds = |state: &&State| claim.holds(self.program.domain, |address| state.memory(address));
+        self.finals.completed.iter().filter(|state| !holds(state)).count()
+    }
+
+    /// The claims of `finally` that do not hold in some final state, each as the language writes
+    /// it, with its line.
+    pub(crate) fn broken(&self) -> impl Iterator<Item = (String, usize)> {
+        let broken = self.program.finally.iter().filter(|claim| self.ends_against(claim) > 0);
+        broken.map(|claim| {
+            let line = self.program.source.position(claim.span.start).line;
+            (final_claim_text(self.program, claim), line)
+        })
     }
 
     /// A thread copy and where it stands: `t1#2 l0 (line 3)`.

@@ -7,6 +7,7 @@ use crate::models::model_name;
 use palisade_model::limits::StopReason;
 use palisade_model::program::{Action, InstructionId, ThreadId};
 use palisade_semantics::{Computation, CopyId, Counting, Machine};
+use palisade_syntax::final_claim_text;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -88,6 +89,13 @@ fn properties(simulation: &Simulation<'_>, out: &mut String) {
         let outcome = if simulation.finals.joint.contains_key(&index) { "fails" } else { "holds" };
         let (text, line) = (simulation.joint(joint), simulation.joint_line(joint));
         let _ = writeln!(out, "  `{text}` (line {line}) {outcome}.");
+    }
+    for claim in &simulation.program.finally {
+        stated = true;
+        let outcome = if simulation.ends_against(claim) > 0 { "fails" } else { "holds" };
+        let line = simulation.program.source.position(claim.span.start).line;
+        let text = final_claim_text(simulation.program, claim);
+        let _ = writeln!(out, "  `{text}` (line {line}) {outcome} in the end.");
     }
     if !stated {
         let _ = writeln!(out, "  The program states no property: it has no `ensure`, no `fail` and no `never`.");

@@ -128,5 +128,8 @@ fn said(simulation: &Simulation<'_>, out: &mut String) {
     for index in simulation.finals.joint.keys() {
         let _ = write!(out, "\n       `{}` fails", simulation.joint(&simulation.program.never[*index]));
     }
+    for (claim, line) in simulation.broken() {
+        let _ = write!(out, "\n       `{claim}` (line {line}) fails in the end");
+    }
     out.push('\n');
 }

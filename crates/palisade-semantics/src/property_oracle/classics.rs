@@ -78,6 +78,7 @@ pub(super) fn program(text: &str) -> Program {
         initial_memory: BTreeMap::new(),
         threads: text.split('|').enumerate().map(thread).collect(),
         never: Vec::new(),
+        finally: Vec::new(),
         accepted: Vec::new(),
         posts: Posts::default(),
         source: SourceText::new("", ""),

@@ -188,6 +188,7 @@ fn without_threads(name: String, domain: Option<Domain>, addresses: usize) -> Pr
         initial_memory: BTreeMap::new(),
         threads: Vec::new(),
         never: Vec::new(),
+        finally: Vec::new(),
         accepted: Vec::new(),
         posts: Posts::default(),
         source: SourceText::new("", ""),

@@ -127,7 +127,7 @@ impl Writer<'_> {
             )) => true,
             Some(Token::Symbol(Symbol::At)) => true,
             Some(Token::Name("never")) => self.depth == 0 && matches!(following, Some(Token::Name(_))),
-            Some(Token::Name("const" | "proc")) => self.depth == 0,
+            Some(Token::Name("const" | "proc" | "finally")) => self.depth == 0,
             Some(Token::Name(_)) => following == Some(Token::Symbol(Symbol::Colon)),
             _ => false,
         }

@@ -117,6 +117,7 @@ pub fn read(source: Arc<SourceText>) -> Result<LitmusTest, Vec<Diagnostic>> {
         initial_memory: initial.memory,
         threads: threads.into_iter().map(|(_, built)| built.thread).collect(),
         never: Vec::new(),
+        finally: Vec::new(),
         accepted: Vec::new(),
         posts: Posts::default(),
         source,

@@ -78,6 +78,7 @@ pub(super) fn program(test: &Test<'_>, source: &Arc<SourceText>) -> Result<Progr
         initial_memory,
         threads,
         never,
+        finally: Vec::new(),
         accepted: Vec::new(),
         posts: Posts::default(),
         source: source.clone(),

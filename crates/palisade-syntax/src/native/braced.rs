@@ -12,6 +12,8 @@ pub(crate) struct Structured<'s> {
     pub(crate) procedures: Vec<Procedure<'s>>,
     /// The constants.
     pub(crate) constants: Vec<Constant<'s>>,
+    /// What must hold in the end: where the word stands, and what is stated.
+    pub(crate) finally: Vec<(Span, Block<'s>)>,
 }
 
 /// `const N = 3;`.
@@ -217,7 +219,8 @@ impl<'s> Structured<'s> {
     fn expressions(&self, visit: &mut impl FnMut(&RawExpression<'s>)) {
         self.threads.iter().filter_map(|thread| thread.guard.as_ref()).for_each(|(guard, _)| visit(guard));
         let bodies = self.threads.iter().map(|thread| &thread.body);
-        for body in bodies.chain(self.procedures.iter().map(|procedure| &procedure.body)) {
+        let bodies = bodies.chain(self.procedures.iter().map(|procedure| &procedure.body));
+        for body in bodies.chain(self.finally.iter().map(|(_, claims)| claims)) {
             body.expressions(visit);
         }
     }

@@ -6,7 +6,9 @@
 mod again;
 pub(crate) mod ast;
 pub(crate) mod braced;
+mod expression_text;
 mod failure;
+mod finally;
 mod grammar;
 mod joint;
 pub(crate) mod lexer;
@@ -31,7 +33,7 @@ mod width;
 
 pub(super) use line::{Jump, line_parts};
 pub(super) use printer::print;
-pub use printer::{expression_text, joint_state_text};
+pub use printer::{expression_text, final_claim_text, joint_state_text};
 pub(crate) use width::width;
 
 use super::{Diagnostic, MAX_ERRORS, Parsed, Severity};

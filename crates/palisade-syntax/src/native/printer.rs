@@ -1,12 +1,13 @@
 //! Prints programs in the native language; the language can say all that a program holds.
 
+use super::expression_text::{COMPARISON, ExpressionPrinter, spelling};
 use super::lexer::{begins_name, continues_name};
-use super::token::{DAEMON, Keyword};
+use super::structured::WORDS;
+use super::token::{DAEMON, FINALLY, Keyword};
 use super::waits::Waits;
-use super::{is_bitwise, is_comparison, strength};
 use palisade_model::program::{
-    Action, AddressName, BinaryOperator, Copies, Expression, Guard, Instruction, JointState, Label, LabelId, NameSpace,
-    Operation, Ordering, Place, Posts, Program, Queue, RegisterId, Role, Thread, ThreadId, UnaryOperator,
+    Action, AddressName, BinaryOperator, Copies, Expression, FinalClaim, Guard, Instruction, JointState, Label,
+    LabelId, NameSpace, Operation, Ordering, Place, Posts, Program, Queue, RegisterId, Role, Thread, ThreadId, Value,
 };
 use std::fmt::Write as _;
 
@@ -28,7 +29,8 @@ pub(crate) fn print(program: &Program) -> String {
         let labels = label_names(thread);
         let places = program.never.iter().flat_map(JointState::places);
         let named = places.filter(|place| place.thread == id).map(|place| place.label).collect();
-        let printer = ThreadPrinter { thread, registers, addresses: &addresses, labels, named, templates: &threads };
+        let names = ExpressionPrinter { registers, addresses: &addresses };
+        let printer = ThreadPrinter { thread, names, labels, named, templates: &threads };
         text.push('\n');
         printer.print(&mut text, name);
     }
@@ -43,16 +45,41 @@ pub(crate) fn print(program: &Program) -> String {
         let places: Vec<String> = joint.places().iter().map(place).collect();
         writeln!(text, "never {}", places.join(", ")).expect(WRITES);
     }
+    if !program.finally.is_empty() {
+        writeln!(text, "\n{FINALLY} {{").expect(WRITES);
+        for claim in &program.finally {
+            writeln!(text, "  ensure {};", claim_text(program, &addresses, claim)).expect(WRITES);
+        }
+        text.push_str("}\n");
+    }
     text
+}
+
+/// What must hold in the end, over places in memory as bodies in braces name them.
+fn claim_text(program: &Program, addresses: &[String], claim: &FinalClaim) -> String {
+    let named = |address: &Value| {
+        let own = program.addresses.iter().zip(addresses).find_map(|(entry, name)| {
+            let offset = i128::from(*address) - i128::from(entry.address);
+            let inside = (0..i128::from(entry.length)).contains(&offset) && !WORDS.contains(&name.as_str());
+            inside.then(|| if entry.length == 1 { name.clone() } else { format!("{name}[{offset}]") })
+        });
+        own.unwrap_or_else(|| format!("mem[{address}]"))
+    };
+    let registers = claim.reads.iter().map(named).collect();
+    ExpressionPrinter { registers, addresses }.whole(&claim.condition)
+}
+
+/// What must hold in the end, with the names as they are.
+pub fn final_claim_text(program: &Program, claim: &FinalClaim) -> String {
+    let addresses: Vec<String> = program.addresses.iter().map(|entry| entry.name.clone()).collect();
+    claim_text(program, &addresses, claim)
 }
 
 /// The text of an expression of a thread, with the names as they are.
 pub fn expression_text(program: &Program, thread: ThreadId, expression: &Expression) -> String {
-    let thread = program.thread(thread);
-    let registers = thread.registers.iter().map(|register| register.name.clone()).collect();
+    let registers = program.thread(thread).registers.iter().map(|register| register.name.clone()).collect();
     let addresses: Vec<String> = program.addresses.iter().map(|entry| entry.name.clone()).collect();
-    ThreadPrinter { thread, registers, addresses: &addresses, labels: Vec::new(), named: Vec::new(), templates: &[] }
-        .whole(expression)
+    ExpressionPrinter { registers, addresses: &addresses }.whole(expression)
 }
 
 /// A joint control state as the language writes it, with the names as they are.
@@ -164,8 +191,7 @@ fn reads_old(expression: &Expression) -> bool {
 /// Prints one thread.
 struct ThreadPrinter<'a> {
     thread: &'a Thread,
-    registers: Vec<String>,
-    addresses: &'a [String],
+    names: ExpressionPrinter<'a>,
     labels: Vec<String>,
     /// The labels that joint control states name.
     named: Vec<LabelId>,
@@ -177,7 +203,7 @@ impl ThreadPrinter<'_> {
     fn print(&self, text: &mut String, name: &str) {
         self.head(text, name);
         let parameters = self.thread.parameters();
-        let registers = self.registers.iter().zip(&self.thread.registers).skip(parameters);
+        let registers = self.names.registers.iter().zip(&self.thread.registers).skip(parameters);
         for (index, (name, register)) in registers.enumerate() {
             write!(text, "{} {name}", if index == 0 { " regs" } else { "," }).expect(WRITES);
             if register.initial != 0 || register.is_initialised {
@@ -226,29 +252,31 @@ impl ThreadPrinter<'_> {
             Role::Thread => write!(text, "{word} {name} [{copies}]"),
             Role::Event { guard: None } => write!(text, "{word} {name} [{copies}]"),
             Role::Event { guard: Some(Guard { address, operator, value, .. }) } => {
-                let condition = (self.whole(address), spelling(*operator), self.bounded(value, COMPARISON + 1));
+                let condition = (self.whole(address), spelling(*operator), self.names.bounded(value, COMPARISON + 1));
                 write!(text, "{word} {name} [{copies}] when mem[{}] {} {}", condition.0, condition.1, condition.2)
             }
-            Role::Task { parameters } => write!(text, "{word} {name}({})", self.registers[..*parameters].join(", ")),
+            Role::Task { parameters } => {
+                write!(text, "{word} {name}({})", self.names.registers[..*parameters].join(", "))
+            }
         }
         .expect(WRITES);
     }
 
     fn action(&self, action: &Action) -> String {
         let into = |register: &Option<RegisterId>| {
-            register.map_or(String::new(), |register| format!("{} <- ", self.registers[register.index()]))
+            register.map_or(String::new(), |register| format!("{} <- ", self.names.registers[register.index()]))
         };
         match action {
             Action::Load { register, address } => {
-                format!("{} <- mem[{}]", self.registers[register.index()], self.whole(address))
+                format!("{} <- mem[{}]", self.names.registers[register.index()], self.whole(address))
             }
             Action::Store { address, value } => format!("mem[{}] <- {}", self.whole(address), self.whole(value)),
             Action::Fence => "mfence".to_owned(),
             Action::StoreFence => "sfence".to_owned(),
             Action::Assign { register, value } => {
-                format!("{} <- {}", self.registers[register.index()], self.whole(value))
+                format!("{} <- {}", self.names.registers[register.index()], self.whole(value))
             }
-            Action::Havoc { register } => format!("{} <- *", self.registers[register.index()]),
+            Action::Havoc { register } => format!("{} <- *", self.names.registers[register.index()]),
             Action::Assume(condition) => format!("assert {}", self.whole(condition)),
             Action::Nop => "nop".to_owned(),
             Action::Cas { register, address, expected, new } => format!(
@@ -281,7 +309,7 @@ impl ThreadPrinter<'_> {
     /// An operation with its orderings.
     fn operation(&self, instruction: &Instruction, waits: bool) -> String {
         let into = |register: Option<RegisterId>| {
-            register.map_or(String::new(), |register| format!("{} <- ", self.registers[register.index()]))
+            register.map_or(String::new(), |register| format!("{} <- ", self.names.registers[register.index()]))
         };
         match instruction.operation() {
             Some(Operation::Load { ordering, .. } | Operation::Update { success: ordering, expected: None, .. })
@@ -317,7 +345,7 @@ impl ThreadPrinter<'_> {
 
     /// What waits for a value that it reads, with its orderings as they are written.
     fn waiting(&self, instruction: &Instruction, waits: bool, orderings: &str) -> Option<String> {
-        let into = |register: RegisterId| &self.registers[register.index()];
+        let into = |register: RegisterId| &self.names.registers[register.index()];
         match &instruction.action {
             _ if !waits => None,
             Action::Load { register, address } => {
@@ -338,7 +366,7 @@ impl ThreadPrinter<'_> {
     /// What sleeps or wakes sleepers.
     fn sleeping(&self, instruction: &Instruction) -> Option<String> {
         let into = instruction.action.written_register();
-        let into = into.map_or(String::new(), |register| format!(" into {}", self.registers[register.index()]));
+        let into = into.map_or(String::new(), |register| format!(" into {}", self.names.registers[register.index()]));
         Some(match (instruction.queue()?, &instruction.action) {
             (Queue::Wake { address, all }, _) => {
                 format!("wake mem[{}] {}", self.whole(address), if *all { "all" } else { "1" })
@@ -357,94 +385,6 @@ impl ThreadPrinter<'_> {
     }
 
     fn whole(&self, expression: &Expression) -> String {
-        self.bounded(expression, 0)
-    }
-
-    /// An expression, in parentheses unless it binds at least as strongly as `least`.
-    fn bounded(&self, expression: &Expression, least: u8) -> String {
-        let mut text = String::new();
-        self.expression(&mut text, expression, least);
-        text
-    }
-
-    /// Prints an expression, in parentheses unless it binds at least as strongly as `least`.
-    fn expression(&self, text: &mut String, expression: &Expression, least: u8) {
-        match expression {
-            Expression::Constant(value) => write!(text, "{value}").expect(WRITES),
-            Expression::Address { id, .. } => text.push_str(&self.addresses[id.index()]),
-            Expression::Register(register) => text.push_str(&self.registers[register.index()]),
-            Expression::Old => text.push_str("old"),
-            Expression::Unary(UnaryOperator::Truncate { bits, signed }, operand) => {
-                write!(text, "{}{bits}(", if *signed { 'i' } else { 'u' }).expect(WRITES);
-                self.expression(text, operand, 0);
-                text.push(')');
-            }
-            Expression::Unary(operator, operand) => {
-                text.push(match operator {
-                    UnaryOperator::Not => '!',
-                    UnaryOperator::Complement => '~',
-                    UnaryOperator::Negate | UnaryOperator::Truncate { .. } => '-',
-                });
-                // A minus before a number belongs to the number; here it is an operator.
-                match **operand {
-                    Expression::Constant(value) if *operator == UnaryOperator::Negate || value < 0 => {
-                        write!(text, "({value})").expect(WRITES);
-                    }
-                    _ => self.expression(text, operand, UNARY),
-                }
-            }
-            Expression::Binary(operator, left, right) => {
-                let strength = strength(*operator);
-                let parentheses = strength < least;
-                if parentheses {
-                    text.push('(');
-                }
-                let least = |operand: &Expression, least: u8| {
-                    if is_unclear(*operator, operand) { COMPARISON + 1 } else { least }
-                };
-                self.expression(text, left, least(left, strength));
-                write!(text, " {} ", spelling(*operator)).expect(WRITES);
-                self.expression(text, right, least(right, strength + 1));
-                if parentheses {
-                    text.push(')');
-                }
-            }
-        }
-    }
-}
-
-/// How strongly prefix operators bind.
-const UNARY: u8 = 11;
-
-/// How strongly a comparison binds at most.
-const COMPARISON: u8 = 7;
-
-/// Whether an operand is a comparison whose parentheses readers need, although the grammar does not.
-fn is_unclear(operator: BinaryOperator, operand: &Expression) -> bool {
-    let is_comparison_inside = matches!(operand, Expression::Binary(inner, ..) if is_comparison(*inner));
-    is_comparison_inside && (is_bitwise(operator) || is_comparison(operator))
-}
-
-fn spelling(operator: BinaryOperator) -> &'static str {
-    use BinaryOperator as Op;
-    match operator {
-        Op::Multiply => "*",
-        Op::Divide => "/",
-        Op::Remainder => "%",
-        Op::Add => "+",
-        Op::Subtract => "-",
-        Op::ShiftLeft => "<<",
-        Op::ShiftRight => ">>",
-        Op::Less => "<",
-        Op::LessOrEqual => "<=",
-        Op::Greater => ">",
-        Op::GreaterOrEqual => ">=",
-        Op::Equal => "=",
-        Op::NotEqual => "!=",
-        Op::BitAnd => "&",
-        Op::BitXor => "^",
-        Op::BitOr => "|",
-        Op::And => "&&",
-        Op::Or => "||",
+        self.names.whole(expression)
     }
 }

@@ -57,6 +57,7 @@ pub(super) fn resolve(
         threads: Vec::new(),
         posts: Posts::default(),
         never: Vec::new(),
+        finally: Vec::new(),
         accepted: Vec::new(),
         source: source.clone(),
     };
@@ -115,6 +116,7 @@ pub(super) fn resolve(
             resolver.never(&mut program, &thread_names, &families, places, *span);
         }
     }
+    resolver.finally(&mut program, structured, source);
     let is_right = resolver.found.iter().all(|found| found.severity != Severity::Error);
     if is_right && program.threads.is_empty() {
         resolver.error("the program has no thread", raw.name.span);

@@ -67,8 +67,11 @@ pub(crate) const PLAIN: &str = "plain";
 /// The word before a thread that may wait for ever.
 pub(crate) const DAEMON: &str = "daemon";
 
+/// The word before what must hold in the end.
+pub(crate) const FINALLY: &str = "finally";
+
 /// The words that begin an item and may be names elsewhere.
-pub(crate) const ITEM_WORDS: [&str; 6] = [NEVER, EVENT, TASK, POSTS, PLAIN, DAEMON];
+pub(crate) const ITEM_WORDS: [&str; 7] = [NEVER, EVENT, TASK, POSTS, PLAIN, DAEMON, FINALLY];
 
 /// The word that waits for the token of the thread.
 pub(crate) const PARK: &str = "park";

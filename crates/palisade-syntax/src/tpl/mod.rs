@@ -75,6 +75,7 @@ fn parse_with_layouts(source: &Arc<SourceText>) -> Result<(Parsed, Vec<Option<La
         threads,
         posts: Posts::default(),
         never: Vec::new(),
+        finally: Vec::new(),
         accepted: Vec::new(),
         source: source.clone(),
     };

@@ -94,6 +94,10 @@ impl Printer<'_> {
             let text = crate::joint_state_text(self.program, joint);
             self.warn(format!("the property `{text}` is left out"), joint.span);
         }
+        for claim in &self.program.finally {
+            let text = crate::final_claim_text(self.program, claim);
+            self.warn(format!("`finally` with `{text}` is left out"), claim.span);
+        }
         for (address, value) in &self.program.initial_memory {
             let name = self.program.address_name(*address);
             let message = format!("memory starts at 0 in this format, but `{name}` starts at {value}");

@@ -32,6 +32,7 @@ pub(crate) fn parse(source: &Arc<SourceText>) -> Result<Program, Vec<Diagnostic>
         initial_memory: BTreeMap::new(),
         threads,
         never: Vec::new(),
+        finally: Vec::new(),
         accepted: Vec::new(),
         posts: Posts::default(),
         source: source.clone(),

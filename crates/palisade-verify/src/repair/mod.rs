@@ -153,6 +153,9 @@ fn check_valid(
             if (certificate.model, certificate.ignores_timeouts) != (*model, *ignores_timeouts) {
                 reject!(Form, "the proof is about another memory model or other timeouts than the claim");
             }
+            if certificate.is_hopeful {
+                reject!(Form, "the proof is one that whoever waits may go on");
+            }
             check_free(corresponding.map_or(&changed, |(text, _)| text), certificate)?;
         }
         _ => reject!(Form, "the proof is not about what is claimed"),
@@ -244,6 +247,9 @@ fn check_row(
         (RepairClaim::Hangs { model, ignores_timeouts }, RowWitness::Stuck(witness)) => {
             if (witness.model, witness.ignores_timeouts) != (*model, *ignores_timeouts) {
                 reject!(Form, "the stuck state is one of another memory model or other timeouts than the claim's");
+            }
+            if witness.hopeless.is_some() {
+                reject!(Form, "the state is one in which others may go on");
             }
             check_stuck(&changed, witness)
         }

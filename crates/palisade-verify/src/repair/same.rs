@@ -37,6 +37,12 @@ pub(super) fn check_same(expected: &Program, text: &Program, by: By) -> Result<C
     if expected.posts != text.posts {
         reject!(Form, "the repaired text has other posts");
     }
+    let claims = |program: &Program| -> Vec<(Expression, Vec<i64>)> {
+        program.finally.iter().map(|claim| (claim.condition.clone(), claim.reads.clone())).collect()
+    };
+    if by == By::Waits && claims(expected) != claims(text) {
+        reject!(Form, "the repaired text states something else of the end");
+    }
     if expected.threads.len() != text.threads.len() {
         reject!(Form, "the repaired text has another number of threads");
     }

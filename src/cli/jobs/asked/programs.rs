@@ -29,6 +29,8 @@ enum Question {
     RaceFree,
     /// No stuck state under a model.
     Free(Model),
+    /// Nobody waits under a model whom no way lets go on.
+    Hopeful(Model),
     /// A target is not reached under a model; what an `exists` asks for is no failure in any case.
     Property(Model, Target),
     /// What the program states and nobody can ask.
@@ -88,6 +90,7 @@ impl Verdicts {
                 Ask::Concurrency => asked.push(Question::Concurrency),
                 Ask::Races => asked.push(Question::RaceFree),
                 Ask::Hangs => asked.push(Question::Free(model)),
+                Ask::Hopeless => asked.push(Question::Hopeful(model)),
                 Ask::Properties => {
                     let options = PropertyOptions { only: arguments.only.clone(), ..PropertyOptions::new(model) };
                     let properties = Properties::new(loaded.about(), options)?;
@@ -137,6 +140,15 @@ impl Verdicts {
             return Ok(question);
         }
         Err("it says who hangs under another model than the job's".to_owned())
+    }
+
+    /// The question whether some way lets each copy go on, if the job asks it.
+    fn hope(&self, model: Model, ignores_timeouts: bool) -> Result<Question, String> {
+        let question = Question::Hopeful(model);
+        if ignores_timeouts == self.ignores_timeouts && self.questions.has(&question) {
+            return Ok(question);
+        }
+        Err("it says who waits in vain, and the job asks something else".to_owned())
     }
 
     /// What the answer to a question says of the language that is asked about, if one is; nothing for a
@@ -224,6 +236,12 @@ impl Asked for Verdicts {
             Evidence::NotConcurrencyRobust(..) => (Question::Concurrency, false),
             Evidence::RaceFree(..) => (Question::RaceFree, true),
             Evidence::Race(..) => (Question::RaceFree, false),
+            Evidence::Free(_, certificate) if certificate.is_hopeful => {
+                (self.hope(certificate.model, certificate.ignores_timeouts)?, true)
+            }
+            Evidence::Stuck(_, witness) if witness.hopeless.is_some() => {
+                (self.hope(witness.model, witness.ignores_timeouts)?, false)
+            }
             Evidence::Free(_, certificate) => (self.freedom(certificate.model, certificate.ignores_timeouts)?, true),
             Evidence::Stuck(_, witness) => {
                 let question = self.freedom(witness.model, witness.ignores_timeouts)?;

@@ -162,7 +162,7 @@ impl Asked for Repair {
                 is_so.then_some(Known::Impossible)
             }
             (Evidence::Free(_, free), Goal::Hangs(options, ignoring)) => {
-                let is_so = (free.model, free.ignores_timeouts) == (options.model, *ignoring);
+                let is_so = (free.model, free.ignores_timeouts) == (options.model, *ignoring) && !free.is_hopeful;
                 is_so.then_some(Known::Unneeded)
             }
             _ => None,

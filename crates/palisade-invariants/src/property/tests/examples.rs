@@ -67,6 +67,7 @@ fn straight(threads: Vec<(u64, Vec<Action>)>) -> Program {
         initial_memory: std::collections::BTreeMap::new(),
         threads: threads.into_iter().enumerate().map(thread).collect(),
         never: Vec::new(),
+        finally: Vec::new(),
         accepted: Vec::new(),
         posts: Posts::default(),
         source: SourceText::new("", ""),

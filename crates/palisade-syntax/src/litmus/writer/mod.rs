@@ -120,6 +120,10 @@ impl<'p> Writer<'p> {
             let message = format!("the property `{}` is left out", crate::joint_state_text(self.program, joint));
             self.warnings.push(Diagnostic::warning(message, joint.span));
         }
+        for claim in &self.program.finally {
+            let message = format!("`finally` with `{}` is left out", crate::final_claim_text(self.program, claim));
+            self.warnings.push(Diagnostic::warning(message, claim.span));
+        }
         let mut columns = 0u64;
         for thread in &self.program.threads {
             match thread.copies {

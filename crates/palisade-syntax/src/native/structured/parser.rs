@@ -108,6 +108,13 @@ impl<'a, 's> Parser<'a, 's> {
         Ok(Procedure { name, parameters, body })
     }
 
+    /// `finally { ensure condition; … }`: where the word stands, and what is stated.
+    pub(super) fn finally(&mut self) -> Read<(Span, Block<'s>)> {
+        let word = self.here();
+        self.at += 1;
+        Ok((word, self.block("what holds in the end")?))
+    }
+
     /// `(name, …)`.
     fn parameters(&mut self) -> Read<Vec<Name<'s>>> {
         self.expect(Symbol::OpenParen)?;

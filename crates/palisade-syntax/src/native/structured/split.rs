@@ -9,7 +9,7 @@ use crate::native::again::again;
 use crate::native::ast::Head;
 use crate::native::braced::{Constant, Structured};
 use crate::native::lexer::Spanned;
-use crate::native::token::{EVENT, Keyword, Symbol, TASK, Token};
+use crate::native::token::{EVENT, FINALLY, Keyword, Symbol, TASK, Token};
 use palisade_model::text::{SourceText, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -20,6 +20,8 @@ enum Kind {
     Thread(Head),
     Procedure,
     Constant,
+    /// What must hold in the end.
+    Finally,
 }
 
 /// The tokens for the grammar of the older form, and what was taken out. Errors go to `errors`.
@@ -55,7 +57,7 @@ pub(crate) fn split<'s>(
         }
         items.push((kind, &tokens[at..end]));
         at = end;
-        if kind == Kind::Procedure
+        if matches!(kind, Kind::Procedure | Kind::Finally)
             && tokens.get(at).is_some_and(|(token, _)| *token == Token::Symbol(Symbol::Semicolon))
         {
             at += 1;
@@ -74,6 +76,7 @@ pub(crate) fn split<'s>(
                 }
             }
             Kind::Procedure => structured.procedures.extend(parser.procedure()),
+            Kind::Finally => structured.finally.extend(parser.finally()),
             Kind::Constant => {}
         }
     }
@@ -128,6 +131,7 @@ fn kind_of(tokens: &[Spanned<'_>]) -> Option<Kind> {
         (Token::Name("proc"), Token::Name(_) | Token::Keyword(_)) => {
             (token(2)? == Token::Symbol(Symbol::OpenParen)).then_some(Kind::Procedure)
         }
+        (Token::Name(FINALLY), Token::Symbol(Symbol::OpenBrace)) => Some(Kind::Finally),
         (Token::Name("const"), Token::Name(_)) => (token(2)? == Token::Symbol(Symbol::Equal)).then_some(Kind::Constant),
         _ => None,
     }

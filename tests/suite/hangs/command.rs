@@ -73,7 +73,7 @@ fn fences_against_hangs_are_found_shown_and_written() {
     assert!(report.starts_with("flags.pal: 2 changes so that nobody waits for ever under TSO, cost 2"), "{report}");
     assert!(report.contains("  evidence verified\n") && report.contains("+thread a { x = 1; mfence;"), "{report}");
     let (status, report) = said(folder.path(), "verify e/flags.pal.repair.json e/e_flags.repaired.pal.free.json");
-    assert!(status == 0 && report.contains("has no stuck state under TSO with the set"), "{report}");
+    assert!(status == 0 && report.contains("has no stuck state under TSO with the changes"), "{report}");
 
     let (status, json) = said(folder.path(), "fences --ask hangs flags.pal --json");
     let document = documents::read(&json);

@@ -74,14 +74,17 @@ impl<'p, S: Instrumented> Question<'p, S> {
         Self { make: Box::new(make), growth, limits, spare, is_minimal: false, not_robust: false, explored: 0 }
     }
 
-    /// Lets both methods take turns. Where nothing grows, one enumeration answers, as far as the limits allow.
+    /// Enumerates what a program without spare copies may reach, as far as the limits allow: for one that cannot
+    /// grow but in its values, such as one of threads alone.
+    pub(super) fn enumerate(&mut self) -> Result<ShownBy<S>, Halt<Fault>> {
+        Ok(match self.explore(self.growth, None, Mode::Exact, u64::MAX)? {
+            (mut system, explored, Some(success)) => Shown::NotRobust(system.violation(&explored, success, false)?),
+            (system, explored, None) => Shown::Robust(system.certificate(&explored)),
+        })
+    }
+
+    /// Lets both methods take turns.
     pub(super) fn answer(&mut self, schedule: Schedule) -> Result<ShownBy<S>, Halt<Fault>> {
-        if self.spare.is_none() {
-            return Ok(match self.explore(self.growth, None, Mode::Exact, u64::MAX)? {
-                (mut system, explored, Some(success)) => Shown::NotRobust(system.violation(&explored, success, false)?),
-                (system, explored, None) => Shown::Robust(system.certificate(&explored)),
-            });
-        }
         let methods = [
             Method { name: "small-instances", turn: Self::instances },
             Method { name: "karp-miller", turn: Self::any_number },
@@ -113,15 +116,18 @@ impl<'p, S: Instrumented> Question<'p, S> {
     fn instances(&mut self, round: Round) -> Turn<ShownBy<S>, Fault> {
         let first = self.spare.unwrap_or(0);
         let mut work = round.work;
-        self.is_minimal = true;
+        self.is_minimal = self.spare.is_some();
         for spare in (first..).take(INSTANCES) {
             match self.explore(self.growth, Some(spare), Mode::Exact, work) {
                 Ok((mut system, explored, Some(success))) => {
                     return Ok(Some(Shown::NotRobust(system.violation(&explored, success, self.is_minimal)?)));
                 }
-                Ok((_, _, None)) if self.is_minimal => self.spare = Some(spare + 1),
-                Ok((_, _, None)) => {}
-                Err(halt) if halt.is_budget() => {
+                Ok((system, explored, None)) => match &mut self.spare {
+                    None => return Ok(Some(Shown::Robust(system.certificate(&explored)))),
+                    Some(next) if self.is_minimal => *next += 1,
+                    Some(_) => {}
+                },
+                Err(halt) if halt.is_budget() && self.spare.is_some() => {
                     self.is_minimal = false;
                     work = (work / 4).max(1);
                 }

@@ -147,7 +147,8 @@ pub(crate) fn decide_stale(program: &Program, options: &StaleOptions) -> Result<
         Asked { system, stated: &stated, together: &together, axioms, certifies }
     };
     let mut question = Question::new(values, limits, spare, make);
-    let answered = match question.answer(CHECK) {
+    let answer = if spare.is_none() { question.enumerate() } else { question.answer(CHECK) };
+    let answered = match answer {
         Err(Halt::Fault(fault)) if fault.is_growth() => match question.among_first_values() {
             Ok(Some(violation)) => Ok(Shown::NotRobust(violation)),
             Ok(None) => {

@@ -98,8 +98,10 @@ impl Hopes {
                             action.address().filter(|it| it.is_constant()).and_then(|it| it.evaluate_address(&[]).ok())
                         }
                     };
-                    let accesses: Vec<Access> =
-                        [true, false].into_iter().filter_map(|stores| mode.access(stores)).collect();
+                    // What an update without a condition would be that does not store is no event.
+                    let always = matches!(own.action, Action::Rmw { .. });
+                    let kinds = [true, false].into_iter().filter(|stores| *stores || !always);
+                    let accesses: Vec<Access> = kinds.filter_map(|stores| mode.access(stores)).collect();
                     let event = match &own.action {
                         _ if !accesses.is_empty() => Event::Access(address, accesses),
                         Action::Fence => Event::Fence,

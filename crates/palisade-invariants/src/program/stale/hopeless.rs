@@ -122,8 +122,10 @@ impl Guessing<'_> {
         prospect: &Prospect,
         deeds: &mut Deeds,
     ) -> Option<bool> {
-        let events: Vec<Event> = [true, false].into_iter().filter_map(|stores| self.event(at, stores)).collect();
         let action = &self.model.instruction(at.0, at.1).action;
+        // Only what compares may leave memory as it is.
+        let kinds: &[bool] = if matches!(action, Action::Rmw { .. }) { &[true] } else { &[true, false] };
+        let events: Vec<Event> = kinds.iter().filter_map(|stores| self.event(at, *stores)).collect();
         if events.is_empty() {
             let is_fence = matches!(action, Action::Fence);
             return (on_path || !is_fence).then_some(on_path);

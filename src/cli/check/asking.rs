@@ -52,7 +52,9 @@ pub(in crate::cli) fn questions(
     if all && may_mean_hangs && arguments.attacks.is_none() && WaitsForEver::is_meant(program) {
         asks.push(Ask::Hangs);
     }
-    if is_asked(Ask::Hangs) {
+    // What is to hold in the end is a property that this question answers.
+    let states_the_end = is_asked(Ask::Properties) && !program.finally.is_empty();
+    if is_asked(Ask::Hangs) || states_the_end {
         syntax::threads_only(program, "`--ask hangs`", "`--ask concurrency,robustness` is about events and tasks")
             .map_err(|errors| InputError::from((program.source.clone(), errors)))?;
         asks.push(Ask::Hangs);

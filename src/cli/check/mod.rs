@@ -133,7 +133,8 @@ pub(in crate::cli) fn tell<T>(
             answered.extend(looked_for_hangs.take());
         }
         // Robustness against a language may be asked for what it says of properties alone.
-        let is_support = answered.is_empty() && asks.len() > 1 && !arguments.asks_for(ask.name());
+        let is_support =
+            *ask == Ask::Robustness && answered.is_empty() && asks.len() > 1 && !arguments.asks_for(ask.name());
         if !is_support {
             answered.extend(answer(arguments, *ask, first, asking, loaded, observer)?);
         }

@@ -123,3 +123,21 @@ fn what_is_wrong_is_said_once() {
     // Elsewhere it is a name.
     program("program p address finally thread t { finally = 1; } finally { ensure finally == 1; }");
 }
+
+/// What is stated about the end is a property of the text: whoever asks for these asks it too.
+#[test]
+fn those_who_ask_for_properties_ask_what_holds_in_the_end() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = |own: &str| format!("program p\naddress n\nthread a [2] {{ {own} }}\nfinally {{ ensure n == 2; }}\n");
+    std::fs::write(folder.path().join("lost.pal"), text("let v = n; n = v + 1;")).expect("it is written");
+    std::fs::write(folder.path().join("kept.pal"), text("fetch_add(n, 1);")).expect("it is written");
+    for command in [&["prove"][..], &["check", "--ask", "properties"], &["check"]] {
+        for (file, code) in [("lost.pal", 1), ("kept.pal", 0)] {
+            let mut palisade = std::process::Command::new(env!("CARGO_BIN_EXE_palisade"));
+            let output = palisade.args(command).arg(file).current_dir(folder.path()).output().expect("it starts");
+            let text = String::from_utf8_lossy(&output.stdout);
+            assert_eq!(output.status.code(), Some(code), "{command:?} {file}: {text}");
+            assert!(text.contains("`finally`"), "{command:?} {file}: {text}");
+        }
+    }
+}

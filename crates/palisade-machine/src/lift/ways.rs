@@ -3,8 +3,8 @@
 //! Where two ways meet, what is known afterwards is what is known on both. An instruction that is not
 //! understood behind a meeting may be understood on each of the ways: a pointer that is null on one and
 //! points into the frame on the other, an offset that is 8 or 16. Of a call of the system more is known
-//! if its word is the same on each way. The places behind such a meeting then
-//! stand in the program once for each way, up to that instruction, or to the function's return.
+//! if its word is the same on each way. The places behind such a meeting then stand in the program once
+//! for each way, up to that instruction, or to the function's return.
 
 use super::contexts::{Contexts, KeptApart, Place};
 use std::collections::{BTreeMap, BTreeSet, HashMap};

@@ -15,7 +15,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// The jobs, each of a question of its own.
-const JOBS: [&str; 53] = [
+const JOBS: [&str; 55] = [
     "check broken.pal",
     "check broken.pal --each --model=ra",
     "check broken.pal --each --threads=b=1",
@@ -31,6 +31,8 @@ const JOBS: [&str; 53] = [
     "check flags.pal",
     "check flags.pal --each --ask=hangs",
     "check woken.pal --each --ask=hangs",
+    "check flags.pal --each --ask=hopeless",
+    "check woken.pal --each --ask=hopeless",
     "check woken.pal --each --model=sc",
     "check timed.pal --each --ask=hangs",
     "check timed.pal --each --ask=hangs+--ignore-timeouts",

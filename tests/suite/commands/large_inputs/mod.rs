@@ -28,7 +28,7 @@ const MORE_MEMORY: u64 = 300 << 20;
 const BUSY: u32 = 60;
 
 /// What to ask of programs.
-const OF_PROGRAMS: [&str; 70] = [
+const OF_PROGRAMS: [&str; 72] = [
     "check",
     "check -v",
     "check --all",
@@ -45,6 +45,8 @@ const OF_PROGRAMS: [&str; 70] = [
     "check --ask hangs",
     "check --ask hangs --certificate out",
     "check --ask hangs --model sc",
+    "check --ask hopeless",
+    "check --ask hopeless --certificate out",
     "check --model c11",
     "check --model c11 --certificate out",
     "check --model ra --certificate out",

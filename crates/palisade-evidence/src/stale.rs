@@ -28,8 +28,9 @@ pub struct StaleCertificate {
     pub forgotten: Vec<Forgotten>,
     /// The addresses at which configurations do not say what the last write's message is, ascending.
     pub unheard: Vec<Value>,
-    /// Where the set is closed up to shifts of counters alone: the address of a class of which values are not told apart that are
-    /// as far behind, or farther, ascending, with the distance. It may be empty. Nothing where it is closed as it stands.
+    /// Where the set is closed up to shifts of counters alone: the address of a class of which
+    /// values are not told apart that are as far behind, or farther, ascending, with the distance.
+    /// It may be empty. Nothing where it is closed as it stands.
     pub shifts: Option<Vec<(Value, Value)>>,
     /// The local states that configurations refer to.
     pub locals: Vec<LocalState>,

@@ -73,6 +73,11 @@ pub(super) fn answer(
         let message = "no fences are sought for who waits while others go on";
         return Err(InputError::file(&loaded.program.source.name, message).with_help_if(Some(help)));
     }
+    if arguments.is_for_properties() && !loaded.program.finally.is_empty() {
+        let message = "fences for the other properties would say nothing of what `finally` states";
+        let help = "`fences --ask hangs` finds fences for that; leave `finally` out to ask for the others".to_owned();
+        return Err(InputError::file(&loaded.program.source.name, message).with_help_if(Some(help)));
+    }
     if arguments.ask == Ask::Concurrency && !loaded.program.is_event_driven() {
         let message = "robustness against concurrency is about events, and the program has none";
         return Err(InputError::file(&loaded.program.source.name, message));

@@ -39,6 +39,10 @@ pub(super) fn ask(
     if asked.is_empty() {
         return Ok(None);
     }
+    // A fence that no other property needs may be needed for the end.
+    if !loaded.program.finally.is_empty() {
+        return Ok(Some(Needed::Undecided("`--ask hangs` asks what `finally` states".to_owned())));
+    }
     let options = PlacementOptions {
         targets: asked,
         states: STATES,

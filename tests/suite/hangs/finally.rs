@@ -141,3 +141,24 @@ fn those_who_ask_for_properties_ask_what_holds_in_the_end() {
         }
     }
 }
+
+/// No fences are called enough while the end is not asked, and none is called superfluous.
+#[test]
+fn fences_for_other_properties_leave_the_end_open() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = "program p\naddress x, y, seen\nthread a { x = 1; if (y == 0) { fetch_add(seen, 1); } ensure seen < 9; }\n\
+                thread b { y = 1; if (x == 0) { fetch_add(seen, 1); } }\nfinally { ensure seen < 2; }\n";
+    std::fs::write(folder.path().join("late.pal"), text).expect("it is written");
+    let fences = |options: &[&str]| {
+        let mut palisade = std::process::Command::new(env!("CARGO_BIN_EXE_palisade"));
+        let output = palisade.args(["fences", "late.pal"]).args(options).current_dir(folder.path()).output();
+        let output = output.expect("it starts");
+        (output.status.code(), String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
+    };
+    let (code, text) = fences(&["--ask", "properties"]);
+    assert!(code == Some(2) && text.contains("`fences --ask hangs` finds fences for that"), "{text}");
+    let (code, text) = fences(&[]);
+    assert!(code == Some(0) && text.contains("not decided: `--ask hangs` asks what `finally` states"), "{text}");
+    let (code, text) = fences(&["--ask", "hangs"]);
+    assert!(code == Some(0) && text.starts_with("late.pal: 2 changes"), "{text}");
+}

@@ -133,7 +133,7 @@ fn is_more(note: &Note, account: &Account<'_>, verbosity: u8) -> bool {
 }
 
 /// At how many places of machine code the same holds that holds at one, if nothing else is to be said
-/// of them. Such places come of instructions, and nobody has written what is asked there.
+/// of them. Most such places come of instructions, and nobody has written what is asked there.
 fn places_that_hold(told: &Told<'_>, one: &Account<'_>, verbosity: u8) -> usize {
     let is_alike = |other: &&Account<'_>| {
         (other.heading, &other.phrase, other.standing()) == (one.heading, &one.phrase, Standing::Holds)

@@ -114,8 +114,8 @@ fn random_programs_have_the_verdict_of_the_oracle() {
     }
 }
 
-/// The instrumented program alone, without evidence: it notes a letter for each program, by which runs without one of its rules are
-/// told from runs with all.
+/// The instrumented program alone, without evidence: it notes a letter for each program, by which
+/// runs without one of its rules are told from runs with all.
 #[test]
 fn the_instrumented_program_succeeds_for_some_programs() {
     for (name, axioms, shape) in families() {

@@ -8,8 +8,8 @@ use palisade_evidence::{
 };
 use palisade_model::program::{Liveness, Value};
 
-/// The certificate of a robust program whose system was explored to the end, up to the shifts of its counters where the addresses
-/// are given that values are far behind, with the distances.
+/// The certificate of a robust program whose system was explored to the end, up to the shifts of
+/// its counters where the addresses are given that values are far behind, with the distances.
 pub fn certificate(
     system: &StaleSystem<'_>,
     explored: &Exploration,

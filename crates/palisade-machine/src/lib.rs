@@ -174,6 +174,9 @@ pub fn read_with(
     if lifted.reads_clock {
         heading.push_str("clock still\n");
     }
+    if lifted.has_posix {
+        heading.push_str("posix locks\n");
+    }
     let hints = hinted::written(&file, &memory);
     let changed =
         [("accept", !delays.is_empty()), ("hint", !hints.is_empty())].into_iter().find(|(_, is_there)| *is_there);

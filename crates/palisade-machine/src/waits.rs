@@ -1,10 +1,10 @@
 //! Who waits: calls that sleep and wake sleepers, loops that only read, and who may wait for ever.
 
 use crate::image::Memory;
-use crate::lift::{Futex, Lifted, LiftedRole, conditions};
+use crate::lift::{Effect, Futex, Lifted, LiftedRole, Trial, conditions};
 use crate::origins::{Origins, short};
 use crate::roles::{RolesFile, span};
-use palisade_model::program::{Action, Instruction, Patience, Program, Queue};
+use palisade_model::program::{Action, Expression, Instruction, Patience, Program, Queue};
 use palisade_model::text::{Diagnostic, Span};
 use palisade_syntax::did_you_mean_or_list;
 use std::collections::BTreeSet;
@@ -20,13 +20,34 @@ pub(crate) fn sleep(lifted: &mut Lifted) {
             match (futex, &own.action) {
                 (Futex::Wait { is_timed }, Action::Cas { .. }) => {
                     own.set_queue(Queue::Sleep { address });
-                    own.set_patience(if *is_timed { Patience::Timed } else { Patience::Finite });
+                    own.set_patience(patience(*is_timed));
                 }
                 (Futex::Wake { all }, Action::Rmw { .. }) => own.set_queue(Queue::Wake { address, all: *all }),
                 _ => {}
             }
         }
+        for own in &mut role.thread.instructions {
+            let Some(effect) = role.effects.get(&own.span.start) else { continue };
+            match (effect, &own.action) {
+                (Effect::Until(until, trial), Action::Cas { .. } | Action::Rmw { .. }) => {
+                    own.set_waiting(until.clone());
+                    own.set_patience(patience(*trial == Trial::WaitsForSomeTime));
+                }
+                (Effect::Sleep { address, is_timed }, Action::Rmw { .. }) => {
+                    own.set_queue(Queue::Sleep { address: Expression::Constant(*address) });
+                    own.set_patience(patience(*is_timed));
+                }
+                (Effect::Wake { all }, Action::Rmw { address, .. }) => {
+                    own.set_queue(Queue::Wake { address: address.clone(), all: *all });
+                }
+                _ => {}
+            }
+        }
     }
+}
+
+fn patience(is_timed: bool) -> Patience {
+    if is_timed { Patience::Timed } else { Patience::Finite }
 }
 
 /// Lets loops that only read wait, as `await` does.

@@ -28,6 +28,8 @@ pub struct Claim<'a> {
     pub shares_stacks: bool,
     /// Whether copies may ask what time it is: the clock stands still.
     pub clock_is_still: bool,
+    /// Whether copies lock, wait or wake by functions of POSIX, of which each is one step.
+    pub has_posix_locks: bool,
     /// The delays that are accepted: an execution that no interleaving explains has one of them.
     pub accepted: Vec<(&'a str, &'a str)>,
 }
@@ -76,11 +78,33 @@ impl<'a> Claim<'a> {
     pub fn about(source: &'a SourceText, accepted: &'a [AcceptedDelay]) -> Option<Self> {
         let heading = Heading::of(source)?;
         let Heading {
-            files, builds, narrowed, hints, halves, heap, shares_stacks, clock_is_still, is_by_language, ..
+            files,
+            builds,
+            narrowed,
+            hints,
+            halves,
+            heap,
+            shares_stacks,
+            clock_is_still,
+            has_posix_locks,
+            is_by_language,
+            ..
         } = heading;
         let statement = if is_by_language { ABOUT_SOURCES } else { ABOUT_CODE };
         let accepted = accepted.iter().map(|delay| (delay.store.as_str(), delay.load.as_str())).collect();
-        Some(Self { statement, files, builds, narrowed, hints, halves, heap, shares_stacks, clock_is_still, accepted })
+        Some(Self {
+            statement,
+            files,
+            builds,
+            narrowed,
+            hints,
+            halves,
+            heap,
+            shares_stacks,
+            clock_is_still,
+            has_posix_locks,
+            accepted,
+        })
     }
 
     /// The claim in a few words: `for this machine code, with head and tail narrowed to 2 bits`.
@@ -105,6 +129,9 @@ impl<'a> Claim<'a> {
         }
         if self.clock_is_still {
             words.push_str(", with a clock that stands still");
+        }
+        if self.has_posix_locks {
+            words.push_str(", with POSIX's locks as single steps");
         }
         for HeapBlocks { bytes, most } in &self.heap {
             if let Some(most) = most {

@@ -23,6 +23,8 @@ mod ordinary;
 mod package;
 #[cfg(feature = "machine")]
 mod parts;
+#[cfg(feature = "machine")]
+mod posix;
 pub(crate) mod processor;
 #[cfg(feature = "machine")]
 mod reached;

@@ -252,22 +252,32 @@ impl<'a> Types<'a> {
         for _ in 0..LONGEST_CHAIN {
             let entry = self.entry(key)?;
             match entry.tag() {
+                gimli::DW_TAG_typedef if self.is_of_posix(key.0, &entry) => return Some(self.number(key)),
                 gimli::DW_TAG_typedef
                 | gimli::DW_TAG_const_type
                 | gimli::DW_TAG_volatile_type
                 | gimli::DW_TAG_restrict_type
                 | gimli::DW_TAG_atomic_type => key = self.target(key.0, &entry, gimli::DW_AT_type)?,
-                _ => {
-                    let next = TypeId(self.keys.len());
-                    let id = *self.ids.entry(key).or_insert(next);
-                    if id == next {
-                        self.keys.push(key);
-                    }
-                    return Some(id);
-                }
+                _ => return Some(self.number(key)),
             }
         }
         None
+    }
+
+    /// The number of a type by where it stands.
+    fn number(&mut self, key: Key) -> TypeId {
+        let next = TypeId(self.keys.len());
+        let id = *self.ids.entry(key).or_insert(next);
+        if id == next {
+            self.keys.push(key);
+        }
+        id
+    }
+
+    /// Whether a name is that of a lock or the like of POSIX, whose fields are nobody's business.
+    fn is_of_posix(&self, number: usize, entry: &Entry<'a>) -> bool {
+        let name = self.text(number, entry, gimli::DW_AT_name).unwrap_or_default();
+        ["pthread_mutex_t", "pthread_rwlock_t", "pthread_cond_t", "sem_t"].contains(&name.as_str())
     }
 
     /// The types that were asked for so far.
@@ -306,6 +316,11 @@ impl<'a> Types<'a> {
             }
             gimli::DW_TAG_structure_type | gimli::DW_TAG_class_type | gimli::DW_TAG_union_type => {
                 (Some(size.unwrap_or(0)), Shape::Record(self.members(key)?))
+            }
+            gimli::DW_TAG_typedef => {
+                let meant = self.target(number, &entry, gimli::DW_AT_type).and_then(|meant| self.entry(meant));
+                let size = meant.and_then(|meant| meant.attr_value(gimli::DW_AT_byte_size)?.udata_value());
+                (Some(size.unwrap_or(0)), Shape::Plain)
             }
             _ => (Some(size.unwrap_or(0)), Shape::Plain),
         };

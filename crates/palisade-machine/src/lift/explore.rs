@@ -7,12 +7,13 @@ use super::RoleCode;
 use super::atomics::{self, AtomicCall};
 use super::contexts::{Context, ContextId, Contexts, Place, WaysId};
 use super::copies::Copying;
-use super::decode::{Decoded, MemoryOperand, Target, decode};
+use super::decode::{Decoded, Kind, MemoryOperand, Target, decode};
 use super::environment::{ARGUMENTS, Environment, STACK_POINTER};
 use super::futex::Futex;
 use super::heap::HeapFunction;
 use super::knowledge::{Knowledge, Loaded, Stretch};
-use super::micro::{Flow, Micro, address, at_stack, move_stack, push_return, steps, stored};
+use super::micro::{Flow, Micro, address, at_stack, move_stack, push_return, set, steps, stored};
+use super::posix::Posix;
 use super::refusal::{Objection, ObjectionAt, OnWays};
 use super::stubs::{self, Called, ERROR_NUMBER, Stub, TIME};
 use super::transfer::{Spot, apply, known};
@@ -339,7 +340,7 @@ impl Performing<'_, '_> {
     /// Where a jump or a call goes.
     fn target(&mut self, target: Target) -> Result<Goes, Objection> {
         let (found, chosen) = match target {
-            Target::Direct(address) => return Ok(Goes::To(address)),
+            Target::Direct(address) => return Ok(Goes::To(self.behind_table(address))),
             Target::Register(family) => (self.after.family(family).whole(), Chosen::Register(family)),
             Target::Memory(memory) => (self.loaded(memory)?, Chosen::Loaded),
         };
@@ -351,6 +352,24 @@ impl Performing<'_, '_> {
             )
             .on_some_ways()),
         }
+    }
+
+    /// The function of another file that an entry of the linker's table jumps to; other code stays what it is.
+    fn behind_table(&self, address: u64) -> u64 {
+        let memory = &self.knowledge.memory;
+        let read = |address| memory.image.code(address).and_then(|code| decode(code, address, None).ok());
+        let Some(mut entry) = read(address) else { return address };
+        // `endbr64` says that jumps may come here.
+        if let Kind::Nothing = entry.kind
+            && let Some(next) = read(entry.next)
+        {
+            entry = next;
+        }
+        let Kind::Jump(Target::Memory(MemoryOperand { base: None, index: None, displacement, .. })) = entry.kind else {
+            return address;
+        };
+        let function = memory.number(displacement.cast_unsigned(), 8);
+        function.filter(|function| memory.image.is_import(*function)).unwrap_or(address)
     }
 
     /// What the operand of a jump or a call holds, which is loaded where it is no constant.
@@ -400,7 +419,9 @@ impl Performing<'_, '_> {
         let image = &self.knowledge.memory.image;
         let names = image.functions_at(target);
         let of_heap = names.iter().find_map(|name| stubs::heap_stub(name)).filter(|_| self.knowledge.follows_heap());
-        if let Some(stub) = of_heap.or_else(|| names.iter().find_map(|name| stubs::stub(name))) {
+        let is_followed = |stub: &Stub| matches!(stub, Stub::Posix(_)) && self.knowledge.follows_locks(target);
+        let listed = names.iter().find_map(|name| stubs::stub(name)).filter(|stub| !is_followed(stub));
+        if let Some(stub) = of_heap.or(listed) {
             return Ok(Some(stub));
         }
         let refused = names.iter().find(|name| image.is_import(target) || stubs::is_refused(name));
@@ -436,6 +457,8 @@ impl Performing<'_, '_> {
             Stub::Heap(function) => self.heap(function),
             Stub::SystemCall => self.system_call(),
             Stub::Clock => self.clock(),
+            Stub::Posix(posix) => self.posix(posix),
+            Stub::SleepUnlocked => self.sleep_unlocked(),
             Stub::Nothing | Stub::ErrorNumber | Stub::Any | Stub::Fails | Stub::Ends => Ok(()),
         }
     }
@@ -446,6 +469,27 @@ impl Performing<'_, '_> {
         apply(&step, self.place.address, &mut self.after, self.knowledge)?;
         self.more.push(step);
         Ok(())
+    }
+
+    /// A function of POSIX.
+    fn posix(&mut self, posix: Posix) -> Result<(), Objection> {
+        let step = Micro::Posix(posix);
+        apply(&step, self.place.address, &mut self.after, self.knowledge)?;
+        self.more.push(step);
+        Ok(())
+    }
+
+    /// A copy sleeps at a condition variable of C++. The mutex is what its second argument, a
+    /// `unique_lock`, points to at first.
+    fn sleep_unlocked(&mut self) -> Result<(), Objection> {
+        let lock = MemoryOperand { base: Some(ARGUMENTS[1]), index: None, displacement: 0, bytes: 8 };
+        let Abstract::Constant(mutex) = self.loaded(lock)? else {
+            return Err(Objection::new("it is not known which mutex this wait gives back").on_some_ways());
+        };
+        let step = set(ARGUMENTS[1], mutex);
+        apply(&step, self.place.address, &mut self.after, self.knowledge)?;
+        self.more.push(step);
+        self.posix(Posix::Sleep { is_timed: false })
     }
 
     /// The time is put where the second argument points to: seconds, then parts of one.
@@ -503,7 +547,7 @@ impl Performing<'_, '_> {
                     "`any` is given numbers that are not known here, or more than {MOST_CHOICES} of them"
                 ))),
             },
-            Stub::Copying(_) | Stub::Heap(_) | Stub::SystemCall => {
+            Stub::Copying(_) | Stub::Heap(_) | Stub::SystemCall | Stub::Posix(_) | Stub::SleepUnlocked => {
                 Ok(Called { has_returned: true, ..Called::returning(self.after.family(0)) })
             }
             _ => Ok(Called::returning(Abstract::Constant(0))),

@@ -90,6 +90,8 @@ pub(crate) struct Knowledge<'a> {
     pub(crate) sleeps: bool,
     /// Whether some role may ask what time it is.
     pub(crate) reads_clock: bool,
+    /// Whether a role calls functions of POSIX that lock, wait or wake.
+    pub(crate) has_posix: bool,
     /// The words of stacks that are accessed by numbers, so that others may.
     shared: BTreeSet<u64>,
     /// Cells in the order in which they were first met.
@@ -113,10 +115,16 @@ impl<'a> Knowledge<'a> {
             heap: HeapUse::default(),
             sleeps: false,
             reads_clock: false,
+            has_posix: false,
             shared: BTreeSet::new(),
             met: Vec::new(),
             stale: false,
         }
+    }
+
+    /// Whether the code of a function that locks is followed: it needs data of the thread's own.
+    pub(crate) fn follows_locks(&self, function: u64) -> bool {
+        !self.memory.image.is_import(function) && !self.memory.snapshot.threads.is_empty()
     }
 
     /// Whether what was found so far must be found out again; from now on it need not be.
@@ -224,6 +232,9 @@ impl<'a> Knowledge<'a> {
     }
 
     fn may_be_written(&mut self, address: u64, bytes: u8) -> Result<(), Objection> {
+        if address < FIRST_PAGE {
+            return Err(no_memory(address));
+        }
         self.share(address, bytes);
         if self.mutability(address)? == Mutability::ReadOnly {
             let place = self.place(address);
@@ -468,7 +479,14 @@ fn pieces((address, bytes): Cell, touched: &[Cell]) -> Vec<(u64, u8, bool)> {
 }
 
 /// Why an access to no memory is refused.
+/// The bytes at the lowest addresses, which no process has.
+const FIRST_PAGE: u64 = 4096;
+
 fn no_memory(address: u64) -> Objection {
+    if address < FIRST_PAGE {
+        return Objection::new(format!("this accesses the address {address:#x}: a null pointer, or near one"))
+            .with_help("`args` in a file of roles gives a role its arguments, which are 0 otherwise");
+    }
     Objection::new(format!(
         "this accesses the address {address:#x}, where neither the image nor the snapshot has memory"
     ))

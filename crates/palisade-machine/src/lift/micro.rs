@@ -5,6 +5,7 @@ use super::decode::{Decoded, Kind, MemoryOperand, Target, VectorPlace};
 use super::environment::{Environment, STACK_POINTER};
 use super::futex::Futex;
 use super::heap::HeapStep;
+use super::posix::Posix;
 use super::refusal::Objection;
 use palisade_model::program::{BinaryOperator as Op, Expression, Value};
 use palisade_syntax::x86::fold::{binary, truncate};
@@ -27,6 +28,8 @@ pub(crate) enum Micro {
     Heap(HeapStep),
     /// The copy sleeps, or wakes sleepers.
     Futex(Futex),
+    /// A function of POSIX that locks, waits or wakes.
+    Posix(Posix),
     /// Memory is read, to go where it says.
     Load(MemoryOperand),
     /// `mfence`.
@@ -130,6 +133,12 @@ pub(crate) fn stored(number: Value, to: MemoryOperand, environment: &Environment
     let place = Place::Address(Expression::Constant(number));
     let stored = meaning(&push_form(place), &environment.machine()).map_err(form_objection)?;
     Ok(Micro::Table(stored, Some(to)))
+}
+
+/// A register is given a number.
+pub(crate) fn set(family: u8, number: Value) -> Micro {
+    let register = MachineRegister { family, part: Part::Quad };
+    Micro::Table(writing(register, Expression::Constant(number)), None)
 }
 
 /// The stack pointer moves.

@@ -27,6 +27,7 @@ mod loops;
 mod micro;
 mod narrow;
 mod poison;
+mod posix;
 mod refusal;
 mod rounds;
 mod stubs;
@@ -40,6 +41,7 @@ pub(crate) use contexts::{ContextId, Contexts, Place};
 pub(crate) use futex::Futex;
 pub(crate) use loops::drop_unreachable;
 pub(crate) use narrow::Narrowing;
+pub(crate) use posix::{Effect, Trial};
 pub(crate) use refusal::{Objection, ObjectionAt, advice_on_call};
 
 use crate::image::{Block, Heap, Memory};
@@ -101,6 +103,8 @@ pub(crate) struct LiftedRole {
     alike: BTreeMap<usize, BTreeSet<(usize, Value)>>,
     /// The places that sleep or wake sleepers, by number.
     pub(crate) futexes: BTreeMap<usize, Futex>,
+    /// The places that wait, sleep or wake sleepers by functions of POSIX, by number.
+    pub(crate) effects: BTreeMap<usize, Effect>,
     /// The places that say how many were woken, whatever the number is, by number.
     pub(crate) guesses: BTreeSet<usize>,
     /// Whether copies stop after some round, as they like.
@@ -120,6 +124,8 @@ pub(crate) struct Lifted {
     pub(crate) heap: Vec<HeapBlocks>,
     /// Whether they may ask what time it is.
     pub(crate) reads_clock: bool,
+    /// Whether they call functions of POSIX that lock, wait or wake.
+    pub(crate) has_posix: bool,
     /// The cells that instructions with computed addresses may access.
     computed: BTreeMap<u64, BTreeSet<u64>>,
 }
@@ -157,10 +163,10 @@ pub(crate) fn lift(memory: &Memory, roles: &[RoleCode], is_by_language: bool) ->
         }
         let value = |(address, bytes): &(u64, u8)| (*address, *bytes, knowledge.value(*address, *bytes).unwrap_or(0));
         let cells = knowledge.cells().iter().map(value).collect();
-        let reads_clock = knowledge.reads_clock;
+        let Knowledge { reads_clock, has_posix, .. } = knowledge;
         let computed = knowledge.computed.into_iter().map(|(at, computed)| (at, computed.addresses)).collect();
         let heap = heap::blocks(memory, roles, lifted.iter().map(|role| &role.takes));
-        return Ok(Lifted { roles: lifted, cells, heap, reads_clock, computed });
+        return Ok(Lifted { roles: lifted, cells, heap, reads_clock, has_posix, computed });
     }
     let explored = everything(&mut knowledge, roles)?;
     let start = explored[0].start;
@@ -277,7 +283,7 @@ fn written(
         () => Returning::Repeats,
     };
     let emitted = emit(explored, returning, checks, knowledge);
-    let Emitted { thread, mut places, obstacles, divided, parts, lives, takes, futexes, guesses } =
+    let Emitted { thread, mut places, obstacles, divided, parts, lives, takes, futexes, effects, guesses } =
         emitted.map_err(|at| Box::new(Refused { role: index, at, contexts: explored.contexts.clone() }))?;
     let built =
         automaton::build(role.name.clone(), Span::default(), &thread, Architecture::X86_64, &BTreeMap::new(), &[]);
@@ -314,6 +320,7 @@ fn written(
         takes,
         alike,
         futexes,
+        effects,
         guesses,
         may_stop: returning == Returning::MayStop,
         folded,

@@ -7,6 +7,7 @@ use super::abstraction::Abstract;
 use super::copies::Copying;
 use super::environment::CALLER_SAVED;
 use super::heap::HeapFunction;
+use super::posix::Posix;
 
 /// What a call of a function that is not followed does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +25,10 @@ pub(crate) enum Stub {
     /// `clock_gettime`: it says what time it is. The clock stands still: the listing's heading says
     /// so.
     Clock,
+    /// It locks, waits or wakes, as POSIX says.
+    Posix(Posix),
+    /// The same for `std::condition_variable::wait` of C++, whose mutex stands in a `unique_lock`.
+    SleepUnlocked,
     /// It takes memory from the heap, or gives it back.
     Heap(HeapFunction),
     /// The role has failed: a panic, an assertion.
@@ -61,7 +66,7 @@ pub(crate) const ERROR_NUMBER: i64 = -(1 << 23);
 pub(crate) const TIME: i64 = 1 << 33;
 
 /// Names that are matched as a whole.
-const NAMES: [(&str, Stub); 29] = [
+const NAMES: [(&str, Stub); 33] = [
     ("sched_yield", Stub::Nothing),
     ("std::thread::functions::yield_now", Stub::Nothing),
     ("std::thread::yield_now", Stub::Nothing),
@@ -89,6 +94,10 @@ const NAMES: [(&str, Stub); 29] = [
     ("core::result::unwrap_failed", Stub::Fails),
     ("core::option::unwrap_failed", Stub::Fails),
     ("core::option::expect_failed", Stub::Fails),
+    ("_ZSt20__throw_system_errori", Stub::Fails),
+    ("_ZNSt18condition_variable4waitERSt11unique_lockISt5mutexE", Stub::SleepUnlocked),
+    ("_ZNSt18condition_variable10notify_oneEv", Stub::Posix(Posix::Wake { all: false })),
+    ("_ZNSt18condition_variable10notify_allEv", Stub::Posix(Posix::Wake { all: true })),
     ("exit", Stub::Ends),
     ("_exit", Stub::Ends),
 ];
@@ -105,7 +114,8 @@ const BEGINNINGS: [(&str, Stub); 4] = [
 pub(crate) fn stub(name: &str) -> Option<Stub> {
     let whole = NAMES.iter().find(|(listed, _)| *listed == name);
     let listed = whole.or_else(|| BEGINNINGS.iter().find(|(listed, _)| name.starts_with(listed)));
-    listed.map(|(_, stub)| *stub).or_else(|| Copying::named(name).map(Stub::Copying))
+    let listed = listed.map(|(_, stub)| *stub).or_else(|| Copying::named(name).map(Stub::Copying));
+    listed.or_else(|| Posix::named(name).map(Stub::Posix))
 }
 
 /// What calling a function of the heap means, where the heap is followed.
@@ -136,9 +146,6 @@ pub(crate) fn advice(name: &str) -> &'static str {
         "posix_memalign" => ALLOCATES,
         own if own.starts_with("__rust_") => ALLOCATES,
         "__tls_get_addr" | "pthread_getspecific" => "data of the thread's own (thread-local storage) is not understood",
-        "pthread_mutex_lock" | "pthread_mutex_unlock" | "pthread_cond_wait" => {
-            "locks of the system's library are not followed: link the program statically"
-        }
         _ => "link the program statically, so that the image has its code",
     }
 }

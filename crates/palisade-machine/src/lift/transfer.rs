@@ -7,9 +7,10 @@ use super::environment::Environment;
 use super::futex::Futex;
 use super::knowledge::{Cell, Knowledge, Loaded, Stretch, Writing};
 use super::micro::{Micro, address};
+use super::posix::Posix;
 use super::refusal::Objection;
 use super::stubs::ERROR_NUMBER;
-use palisade_model::program::{BinaryOperator as Op, Expression, Value};
+use palisade_model::program::{BinaryOperator as Op, Expression, UnaryOperator, Value};
 use palisade_syntax::x86::fold::{binary, select};
 use palisade_syntax::x86::lowerer::Slot;
 use palisade_syntax::x86::{Access, Meaning};
@@ -91,6 +92,7 @@ pub(crate) fn apply(
         Micro::Vector(to, from, bytes) => transfer.vector(*to, *from, *bytes)?,
         Micro::Copying(copying, bytes) => transfer.copying(*copying, *bytes)?,
         Micro::Futex(futex) => transfer.futex(*futex)?,
+        Micro::Posix(posix) => transfer.posix(*posix)?,
         Micro::Heap(step) => step.apply(instruction, transfer.environment, transfer.knowledge)?,
         Micro::Load(memory) => {
             let spot = transfer.spot(*memory, &Access::Load)?;
@@ -99,6 +101,18 @@ pub(crate) fn apply(
         Micro::Fence | Micro::StoreFence => {}
     }
     Ok(transfer.applied)
+}
+
+/// Whether an expression is what the operand holds already.
+fn is_old(value: &Expression) -> bool {
+    match value {
+        Expression::Old => true,
+        Expression::Unary(UnaryOperator::Truncate { .. }, value) => is_old(value),
+        Expression::Binary(Op::Add | Op::Subtract | Op::BitOr, value, none) => {
+            **none == Expression::Constant(0) && is_old(value)
+        }
+        _ => false,
+    }
 }
 
 struct Transfer<'a, 'm> {
@@ -142,6 +156,8 @@ impl Transfer<'_, '_> {
         }
         let stored = match &meaning.access {
             Access::None | Access::Load => None,
+            // `lock addl $0, (%rsp)` is a fence, and leaves what is there.
+            Access::LoadStore(value) | Access::Locked(value) if is_old(value) => None,
             Access::Store(value) | Access::LoadStore(value) | Access::Locked(value) => Some(of(value)),
             Access::CompareExchange { expected, new } => {
                 let equal = binary(Op::Equal, expected.clone(), Expression::Old);
@@ -241,30 +257,69 @@ impl Transfer<'_, '_> {
 
     /// A copy sleeps at a word, or wakes those that do.
     fn futex(&mut self, futex: Futex) -> Result<(), Objection> {
+        self.word(Futex::WORD)?;
+        self.knowledge.sleeps |= futex.is_wait();
+        self.environment.write_frame(ERROR_NUMBER, 4, Abstract::Number(32));
+        self.returned(futex.result());
+        Ok(())
+    }
+
+    /// A copy locks, waits or wakes by a function of POSIX.
+    fn posix(&mut self, posix: Posix) -> Result<(), Objection> {
+        if self.knowledge.is_by_language {
+            return Err(Objection::new("locks of POSIX are not understood where the language is asked about"));
+        }
+        for operand in posix.operands() {
+            self.word(operand)?;
+            if !matches!(self.applied.spots.last(), Some((Spot::Fixed(_), _))) {
+                return Err(Objection::new("it is not known which lock, semaphore or condition variable this is"));
+            }
+        }
+        if let Some(Abstract::Constant(mutex)) = posix.mutex().map(|mutex| known(&address(mutex), self.environment)) {
+            let kind = self.knowledge.value(Posix::kind_of(mutex.cast_unsigned()), 4);
+            if !kind.is_some_and(Posix::is_plain) {
+                return Err(Objection::new(
+                    "this mutex is recursive, checks errors, or outlives its owner: plain ones alone are understood",
+                ));
+            }
+        }
+        self.knowledge.sleeps |= posix.may_wait();
+        self.knowledge.has_posix = true;
+        if posix.sets_error() {
+            self.environment.write_frame(ERROR_NUMBER, 4, Abstract::Number(32));
+        }
+        let done = Abstract::Constant(0);
+        self.returned(posix.failure().map_or(done, |(number, _)| done.join(Abstract::Constant(number))));
+        Ok(())
+    }
+
+    /// A word at which copies wait. Where it lies on a stack that others access, it is in memory from now on.
+    fn word(&mut self, word: MemoryOperand) -> Result<(), Objection> {
         let (expected, new) = (Expression::Constant(0), Expression::Old);
         let access = Access::CompareExchange { expected, new };
         // Compilers merge calls about several words, of which each has sleepers of its own.
-        let is_computed = matches!(known(&address(Futex::WORD), self.environment), Abstract::Number(_));
+        let is_computed = matches!(known(&address(word), self.environment), Abstract::Number(_));
         if is_computed && !self.knowledge.on_no_way.contains(&self.instruction) {
             return Err(Objection::wish());
         }
-        let mut spot = self.spot(Futex::WORD, &access)?;
+        let mut spot = self.spot(word, &access)?;
         if let Spot::Frame(offset) = spot {
-            let Abstract::Constant(word) = self.environment.frame_at(offset) else {
+            let Abstract::Constant(at) = self.environment.frame_at(offset) else {
                 return Err(
                     Objection::new("copies sleep at a word in the role's own stack frame").with_help(SHARE_STACKS)
                 );
             };
-            self.knowledge.share(word.cast_unsigned(), Futex::WORD.bytes);
-            spot = self.spot(Futex::WORD, &access)?;
+            self.knowledge.share(at.cast_unsigned(), word.bytes);
+            spot = self.spot(word, &access)?;
         }
-        self.knowledge.sleeps |= futex.is_wait();
-        self.applied.spots.push((spot, Futex::WORD.bytes));
-        self.environment.write_frame(ERROR_NUMBER, 4, Abstract::Number(32));
-        let result = futex.result();
+        self.applied.spots.push((spot, word.bytes));
+        Ok(())
+    }
+
+    /// What a function returns.
+    fn returned(&mut self, result: Abstract) {
         self.environment.set_family(0, result);
         self.note(Slot::Family(0), result);
-        Ok(())
     }
 
     /// Memory that a function copies, fills or compares: what it reads, then what it writes.

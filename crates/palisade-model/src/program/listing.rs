@@ -65,6 +65,8 @@ pub struct Heading<'a> {
     pub shares_stacks: bool,
     /// Whether copies may ask what time it is: the clock stands still.
     pub clock_is_still: bool,
+    /// Whether copies lock, wait or wake by functions of POSIX, of which each is one step.
+    pub has_posix_locks: bool,
     /// The delays that are accepted: the place of the store, and that of the load.
     pub accepted: Vec<(&'a str, &'a str)>,
     /// Whether orderings were read in the sources of a build without optimisation.
@@ -99,6 +101,7 @@ impl<'a> Heading<'a> {
                 "heap" => heading.heap.extend(HeapBlocks::read(rest)),
                 "stacks" => heading.shares_stacks = true,
                 "clock" => heading.clock_is_still = true,
+                "posix" => heading.has_posix_locks = true,
                 "accept" => heading.accepted.extend(rest.split_once(" past ")),
                 "orderings" => heading.is_in_source_order = true,
                 "language" => heading.is_by_language = true,

@@ -120,6 +120,14 @@ impl Program {
         instructions.find(|own| own.queue().is_some()).map(|own| own.span)
     }
 
+    /// Whether some instruction sleeps, wakes sleepers, or waits to update what it reads, as for a
+    /// lock.
+    pub fn waits_for_others(&self) -> bool {
+        let mut instructions = self.threads.iter().flat_map(|thread| &thread.instructions);
+        let updates = |own: &Instruction| matches!(own.action, Action::Cas { .. } | Action::Rmw { .. });
+        instructions.any(|own| own.queue().is_some() || own.until().is_some() && updates(own))
+    }
+
     /// Whether some instruction sleeps or wakes sleepers.
     pub fn has_sleepers(&self) -> bool {
         self.first_sleeper().is_some()

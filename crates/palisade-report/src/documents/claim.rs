@@ -36,6 +36,10 @@ pub struct ClaimDocument<'a> {
     /// not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub clock_is_still: bool,
+    /// Whether copies lock, wait or wake by functions of POSIX, each of which is one step here; missing
+    /// where they do not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub has_posix_locks: bool,
     /// The delays that are accepted: an execution that no interleaving explains has one of them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub accepted: Vec<AcceptedDocument<'a>>,
@@ -119,8 +123,19 @@ impl<'a> ClaimDocument<'a> {
 
 impl<'a> From<Claim<'a>> for ClaimDocument<'a> {
     fn from(claim: Claim<'a>) -> Self {
-        let Claim { statement, files, builds, narrowed, hints, halves, heap, shares_stacks, clock_is_still, accepted } =
-            claim;
+        let Claim {
+            statement,
+            files,
+            builds,
+            narrowed,
+            hints,
+            halves,
+            heap,
+            shares_stacks,
+            clock_is_still,
+            has_posix_locks,
+            accepted,
+        } = claim;
         let file = |file: palisade_model::program::ReadFile<'a>| ReadFileDocument {
             kind: file.kind,
             name: file.name,
@@ -137,6 +152,7 @@ impl<'a> From<Claim<'a>> for ClaimDocument<'a> {
             heap: heap.into_iter().map(|HeapBlocks { bytes, most }| HeapBlocksDocument { bytes, most }).collect(),
             shares_stacks,
             clock_is_still,
+            has_posix_locks,
             accepted: accepted.into_iter().map(|(store, load)| AcceptedDocument { store, load }).collect(),
         }
     }

@@ -372,6 +372,7 @@ fn operands(step: &Micro) -> Vec<MemoryOperand> {
         Micro::Table(meaning, Some(memory)) if meaning.access != Access::None => vec![*memory],
         Micro::Load(memory) => vec![*memory],
         Micro::Futex(_) => vec![Futex::WORD],
+        Micro::Posix(posix) => posix.operands(),
         Micro::Vector(to, from, _) => [from, to].into_iter().filter_map(of_vector).collect(),
         Micro::Copying(copying, bytes) => {
             let (reads_first, reads_second) = copying.reads();

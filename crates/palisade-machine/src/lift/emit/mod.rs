@@ -6,6 +6,7 @@
 mod accesses;
 mod futex;
 mod heap;
+mod posix;
 
 pub(crate) use heap::counts_blocks;
 
@@ -20,6 +21,7 @@ use crate::lift::futex::Futex;
 use crate::lift::heap::{HeapStep, Taken, most_taken};
 use crate::lift::knowledge::Knowledge;
 use crate::lift::micro::Micro;
+use crate::lift::posix::Effect;
 use crate::lift::refusal::{Objection, ObjectionAt};
 use crate::lift::stubs::ERROR_NUMBER;
 use crate::lift::transfer::{Applied, Spot, apply};
@@ -53,6 +55,8 @@ pub(crate) struct Emitted {
     pub(crate) takes: BTreeMap<u8, Taken>,
     /// Places that sleep or wake sleepers, by number.
     pub(crate) futexes: BTreeMap<usize, Futex>,
+    /// Places that wait, sleep or wake sleepers by functions of POSIX, by number.
+    pub(crate) effects: BTreeMap<usize, Effect>,
     /// Places that say how many were woken, whatever the number is, by number.
     pub(crate) guesses: BTreeSet<usize>,
 }
@@ -102,13 +106,25 @@ pub(crate) fn emit(
         parts: BTreeMap::new(),
         lives: BTreeSet::new(),
         futexes: BTreeMap::new(),
+        effects: BTreeMap::new(),
         guesses: BTreeSet::new(),
         taken: BTreeMap::new(),
     };
     emitter.begin();
     emitter.everything(knowledge)?;
     let Emitter {
-        mut lowerer, places, obstacles, divided, parts, lives, futexes, guesses, taken, labels: count, ..
+        mut lowerer,
+        places,
+        obstacles,
+        divided,
+        parts,
+        lives,
+        futexes,
+        effects,
+        guesses,
+        taken,
+        labels: count,
+        ..
     } = emitter;
     let takes = takes.into_iter().map(|(class, most)| {
         let places = taken.get(&class).cloned().unwrap_or_default();
@@ -123,7 +139,7 @@ pub(crate) fn emit(
     let mut labels: Vec<TextLabel> = vec![TextLabel { name: "begin".to_owned(), span: Span::default() }];
     labels.extend((1..=count).map(|number| TextLabel { name: format!("n{number}"), span: Span::default() }));
     let thread = lowerer.finish(labels);
-    Ok(Emitted { thread, places, obstacles, divided, parts, lives, takes, futexes, guesses })
+    Ok(Emitted { thread, places, obstacles, divided, parts, lives, takes, futexes, effects, guesses })
 }
 
 /// How many blocks of each size class are taken at most.
@@ -162,7 +178,12 @@ fn lay_out(
     knowledge: &mut Knowledge<'_>,
 ) -> Result<(), Objection> {
     for step in &done.steps {
-        if let Micro::Futex(_) = step {
+        let sets_error = match step {
+            Micro::Futex(_) => true,
+            Micro::Posix(posix) => posix.sets_error(),
+            _ => false,
+        };
+        if sets_error {
             layout.add(ERROR_NUMBER, 4);
         }
         let applied = apply(step, place.address, &mut environment, knowledge)?;
@@ -196,6 +217,7 @@ struct Emitter<'a> {
     parts: BTreeMap<usize, (u8, u8)>,
     lives: BTreeSet<usize>,
     futexes: BTreeMap<usize, Futex>,
+    effects: BTreeMap<usize, Effect>,
     guesses: BTreeSet<usize>,
     /// The places that take blocks, by size class.
     taken: BTreeMap<u8, BTreeSet<usize>>,
@@ -338,6 +360,14 @@ impl Emitter<'_> {
             Micro::Futex(futex) => {
                 let (spot, _) = applied.spots.first().cloned().expect("a futex is a word");
                 self.futex(*futex, spot, place, before, knowledge);
+            }
+            Micro::Posix(posix) => {
+                let address = |(spot, _): &(Spot, u8)| match spot {
+                    Spot::Fixed(address) => Expression::Constant(address.cast_signed()),
+                    other => unreachable!("a lock is a known word, and not {other:?}"),
+                };
+                let addresses: Vec<Expression> = applied.spots.iter().map(address).collect();
+                self.posix(*posix, &addresses);
             }
         }
         Ok(())

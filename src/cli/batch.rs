@@ -151,7 +151,7 @@ pub(super) fn answer_all(
     if shared.json {
         documents.print();
     } else if inputs.several {
-        print_text(summary(&exits, words));
+        print_text(summary(&exits, words, extent.brief && command == "check"));
     }
     match outputs.finish(command, &answers) {
         Ok(()) => worst,
@@ -165,8 +165,8 @@ pub(super) fn print_unwritten(error: &InputError, shared: &SharedOptions) -> Exi
     Exit::BadInput
 }
 
-/// How many programs there were of each kind.
-fn summary(exits: &[Exit], words: (&str, &str)) -> String {
+/// How many programs there were of each kind, and how more is told of those that had one line.
+fn summary(exits: &[Exit], words: (&str, &str), is_check: bool) -> String {
     let count = |exit| exits.iter().filter(|found| **found == exit).count();
     let good = match (words.0, count(Exit::Holds)) {
         ("hold", 1) => "holds",
@@ -178,7 +178,12 @@ fn summary(exits: &[Exit], words: (&str, &str)) -> String {
             parts.push(format!("{} {word}", count(exit)));
         }
     }
-    format!("{}: {}\n", counted(exits.len(), "program"), parts.join(", "))
+    let more = if count(Exit::Fails) > 0 && is_check {
+        "; `palisade check FILE` shows how one is violated"
+    } else {
+        ""
+    };
+    format!("{}: {}{more}\n", counted(exits.len(), "program"), parts.join(", "))
 }
 
 /// The inputs that the arguments stand for, and whether there may be several.

@@ -215,10 +215,12 @@ impl Request {
 
 fn check_package(request: &Request) -> Result<Exit, String> {
     let kind = if request.language.is_some() { Build::ForOrderings } else { Build::AsAsked };
-    let files = snapshots_of(request, kind)?;
+    let (files, have_failed) = snapshots_of(request, kind)?;
     if request.every_compilation {
         snapshots_of(request, Build::Unoptimised)?;
     }
+    // Of tests that fail before they come to `check` nothing is said.
+    let of_tests = if have_failed { Exit::BadInput } else { Exit::Holds };
     if files.is_empty() {
         return Err(match &request.filter {
             Some(filter) => format!("no test whose name contains `{filter}` has come to `Harness::check`"),
@@ -228,28 +230,37 @@ fn check_package(request: &Request) -> Result<Exit, String> {
     let model = request.language.as_deref().map_or(Vec::new(), |model| vec!["--model", model]);
     let words: Vec<&str> = match request.question {
         Question::Nothing => return Ok(Exit::Holds),
-        Question::Check => return palisade(&[&["check"], model.as_slice()].concat(), &request.options, &files),
+        Question::Check => {
+            let words = [&["check"], model.as_slice()].concat();
+            return Ok(of_tests.worst(palisade(&words, &request.options, &files)?));
+        }
         Question::Orderings => ["orderings"].into_iter().chain(request.change).collect(),
         Question::Fences => ["fences"].into_iter().chain(model).chain(request.change).collect(),
     };
-    let mut worst = Exit::Holds;
+    let mut worst = of_tests;
     for file in files {
         worst = worst.worst(palisade(&words, &request.options, &[file])?);
     }
     Ok(worst)
 }
 
-/// Builds the tests and runs them; the files of roles beside their snapshots.
-fn snapshots_of(request: &Request, kind: Build) -> Result<Vec<PathBuf>, String> {
+/// Builds the tests and runs them; the files of roles beside their snapshots, and whether tests have failed.
+fn snapshots_of(request: &Request, kind: Build) -> Result<(Vec<PathBuf>, bool), String> {
     let binaries = build(request, kind)?;
     if binaries.is_empty() {
         return Err("the package has no tests with harnesses, neither in `tests/` nor beside its code".to_owned());
     }
-    let (mut files, mut taken) = (Vec::new(), BTreeSet::new());
+    let (mut files, mut taken, mut failures) = (Vec::new(), BTreeSet::new(), Vec::new());
     for binary in &binaries {
-        files.extend(snapshots(request, kind, binary, &folder_of(binary, &mut taken))?);
+        let (found, failure) = snapshots(request, kind, binary, &folder_of(binary, &mut taken))?;
+        files.extend(found);
+        failures.extend(failure);
     }
-    Ok(files)
+    if files.is_empty() && !failures.is_empty() {
+        return Err(failures.concat());
+    }
+    failures.iter().for_each(|failure| remark_line(format_args!("Error: {failure}")));
+    Ok((files, !failures.is_empty()))
 }
 
 /// Runs a subcommand of `palisade` on files of roles.
@@ -320,8 +331,13 @@ fn folder_of(binary: &Path, taken: &mut BTreeSet<String>) -> PathBuf {
     Path::new("target/palisade").join(if is_new { name } else { &stem })
 }
 
-/// Runs the tests of a binary; the files of roles beside their snapshots.
-fn snapshots(request: &Request, kind: Build, binary: &Path, folder: &Path) -> Result<Vec<PathBuf>, String> {
+/// Runs the tests of a binary; the files of roles beside their snapshots, and what is to be said of tests that fail.
+fn snapshots(
+    request: &Request,
+    kind: Build,
+    binary: &Path,
+    folder: &Path,
+) -> Result<(Vec<PathBuf>, Option<String>), String> {
     let folder = &match kind {
         Build::AsAsked => folder.to_owned(),
         Build::Unoptimised => folder.join(UNOPTIMISED),
@@ -335,10 +351,10 @@ fn snapshots(request: &Request, kind: Build, binary: &Path, folder: &Path) -> Re
     let mut command = Command::new(binary);
     command.env(SNAPSHOT_VARIABLE, folder.canonicalize().map_err(failed)?).args(&request.filter);
     let output = command.output().map_err(|error| format!("{}: {error}", binary.display()))?;
-    if !output.status.success() {
+    let failure = (!output.status.success()).then(|| {
         let text = String::from_utf8_lossy(&output.stdout);
-        return Err(format!("the tests of {} fail before they come to `check`:\n{text}", binary.display()));
-    }
+        format!("tests of {} fail before they come to `check`:\n{text}", binary.display())
+    });
     let again = request.build_again().map_err(|error| error.to_string())?;
     let mut roles = Vec::new();
     let found = files_in(folder).map_err(|(path, error)| format!("{}: {error}", path.display()))?;
@@ -362,7 +378,7 @@ fn snapshots(request: &Request, kind: Build, binary: &Path, folder: &Path) -> Re
         written.map_err(|error| format!("{}: {error}", path.display()))?;
         roles.push(path);
     }
-    Ok(roles)
+    Ok((roles, failure))
 }
 
 #[cfg(test)]

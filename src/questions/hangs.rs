@@ -5,7 +5,7 @@ use super::{About, Evident, Question};
 use crate::evidence::Evidence;
 use crate::hangs::{HangOptions, Hangs, Method, Stuck, Verdict, Waiter, hangs, hopeless};
 use crate::limits::Limits;
-use crate::program::{Action, FinalClaim, Instruction, Patience, Program, Thread};
+use crate::program::{Action, FinalClaim, Instruction, Patience, Program, Thread, ThreadId};
 use crate::report::account::{Account, Answer, Mark, Proof, Rule, Run, Shown};
 use crate::report::computation::{ComputationReport, Marks, address_text};
 use crate::report::context::instance_words;
@@ -15,6 +15,7 @@ use crate::report::subject::program_words;
 use crate::robustness::Fault;
 use crate::semantics::graphs::Axioms;
 use crate::syntax::final_claim_text;
+use std::collections::BTreeSet;
 
 /// The question, for programs of threads.
 pub struct WaitsForEver<'p> {
@@ -58,15 +59,15 @@ impl WaitsForEver<'_> {
         };
         let is_said = |thread: &Thread| thread.is_daemon || thread.instructions.iter().any(says);
         let states_the_end = !program.finally.is_empty() && !program.is_event_driven();
-        states_the_end || Self::may_be_asked(program) && program.threads.iter().any(is_said)
+        states_the_end || !program.is_event_driven() && program.threads.iter().any(is_said)
     }
 
     /// Whether a program of threads has this question though it does not mean to: it waits for
     /// values, or goes round a loop that it may leave and that changes nothing; of machine code, it
-    /// sleeps. Where the answer takes long it is left out.
+    /// sleeps or waits for a lock. Where the answer takes long it is left out.
     pub fn is_implied(program: &Program) -> bool {
         let spins = || program.says_waits() || program.threads.iter().any(Thread::may_spin);
-        let waits = if program.source.is_listing { program.has_sleepers() } else { spins() };
+        let waits = if program.source.is_listing { program.waits_for_others() } else { spins() };
         Self::may_be_asked(program) && waits && !Self::is_meant(program)
     }
 
@@ -133,7 +134,11 @@ impl WaitsForEver<'_> {
             let held = held.map(|at| format!("`{}` holds {}", address_text(program, *at), last.memory(*at)));
             let held: Vec<String> = held.collect();
             let held = if held.is_empty() { String::new() } else { format!(": {}", held.join(", ")) };
-            format!("`{}` (line {line}) does not hold{held}", final_claim_text(program, claim))
+            // As it is written, but for what a reader has made.
+            let written = program.source.text.get(claim.span.start..claim.span.end).map(str::trim);
+            let written = written.filter(|text| !text.is_empty() && !text.contains('\n')).map(str::to_owned);
+            let text = written.unwrap_or_else(|| final_claim_text(program, claim));
+            format!("`{text}` (line {line}) does not hold{held}")
         };
         let claims: Vec<String> = broken.iter().map(|claim| said(claim)).collect();
         let short = format!("in the end {}", claims.first().map_or("", String::as_str));
@@ -143,6 +148,7 @@ impl WaitsForEver<'_> {
             account.marks.push((line, Mark::Violated, "does not hold in the end".to_owned()));
         }
         account.rule = Rule::PROPERTY_VIOLATED;
+        account.heading = "finally";
         "`finally` violated".clone_into(&mut account.verdict);
         let under_sc = if stuck.is_interleaving { " under SC already" } else { "" };
         account.phrase = format!("violated{under_sc}, {short}");
@@ -228,7 +234,8 @@ impl Question for WaitsForEver<'_> {
         };
         let account = Account::new(ask, Rule::HANG, question, subject);
         let model = self.language.map_or(self.options.model.into(), Into::into);
-        vec![Account { model: Some(model), verdict: "hangs are unknown".to_owned(), ..account }]
+        let unknown = if self.is_of_one { "who is hopeless is unknown" } else { "hangs are unknown" };
+        vec![Account { model: Some(model), verdict: unknown.to_owned(), ..account }]
     }
 
     fn decide(&self, limits: &Limits) -> Result<Hangs, Fault> {
@@ -249,21 +256,21 @@ impl Question for WaitsForEver<'_> {
                 account.note(1, "by", by.to_owned());
             }
             Verdict::Free(_) => {
-                let ends = if self.about.program.finally.is_empty() { "" } else { ", and `finally` holds" };
-                account.verdict = format!("nobody waits for ever{ends}");
+                let program = self.about.program;
+                let ends = if program.finally.is_empty() { "" } else { ", and `finally` holds" };
+                let names = endless(program, &found.never_resting);
+                // Who waits while others go on is no part of the question.
+                let free = if names.is_empty() { "nobody waits for ever" } else { "no stuck state" };
+                account.verdict = format!("{free}{ends}");
                 account.phrase = format!("proved ({})", method_words(found.by));
                 account.message = format!("no stuck state{ends}");
                 account.answer = Answer::Holds(Proof { by: Some(found.by.name()), example: None });
                 account.note(1, "by", method_words(found.by));
-                let names =
-                    found.never_resting.iter().map(|thread| format!("`{}`", self.about.program.thread(*thread).name));
-                let names: Vec<String> = names.collect();
                 if !names.is_empty() {
-                    let rest = if names.len() == 1 { "neither ends nor waits" } else { "neither end nor wait" };
-                    let others = "hangs of others are seen only when all rest";
-                    let ask = if self.about.program.is_parameterized() { "" } else { "; `--ask hopeless` sees them" };
-                    let words = format!("{} {rest}: {others}{ask}", names.join(", "));
-                    account.note(0, "note", words);
+                    let never = if names.len() == 1 { "never ends" } else { "never end" };
+                    let others = "who waits for ever while it goes on is not seen";
+                    let ask = if program.is_parameterized() { "" } else { "; `--ask hopeless` sees it" };
+                    account.note(0, "note", format!("{} {never}: {others}{ask}", names.join(", ")));
                 }
             }
             Verdict::Stuck(stuck) => {
@@ -282,6 +289,29 @@ impl Question for WaitsForEver<'_> {
             }
         }
     }
+}
+
+/// The threads that go on for ever, by control flow or as the exploration has found: in quotes.
+fn endless(program: &Program, never_resting: &[ThreadId]) -> Vec<String> {
+    let ends = |thread: &Thread| {
+        let by_label = thread.instructions_by_label();
+        let (mut seen, mut open) = (BTreeSet::from([thread.initial]), vec![thread.initial]);
+        while let Some(label) = open.pop() {
+            if by_label[label.index()].is_empty() {
+                return true;
+            }
+            let targets = by_label[label.index()].iter().map(|own| thread.instruction(*own).target);
+            open.extend(targets.filter(|target| seen.insert(*target)));
+        }
+        false
+    };
+    // Roles of machine code that repeat stop after any round, unless they are daemons.
+    let is_endless = |(id, thread): &(ThreadId, &Thread)| {
+        let may_stop = program.source.is_listing || thread.is_daemon;
+        !thread.is_left_out() && (never_resting.contains(id) || !may_stop && !ends(thread))
+    };
+    let endless = program.thread_ids().filter(is_endless);
+    endless.map(|(_, thread)| format!("`{}`", thread.name)).collect()
 }
 
 /// Why whoever waits may go on.

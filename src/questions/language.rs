@@ -9,7 +9,7 @@ use crate::report::graph::GraphWords;
 use crate::report::subject::program_words;
 use crate::robustness::{Fault, GraphViolation, StaleCheck, StaleOptions, StaleVerdict, check_stale, load_buffering};
 use crate::semantics::graphs::{Axioms, by_language, not_in_language};
-use crate::syntax::{Diagnostic, Format};
+use crate::syntax::{Diagnostic, Format, litmus};
 
 /// What asks for robustness on the command line.
 const ROBUSTNESS: &str = "robustness";
@@ -64,6 +64,9 @@ impl<'p> LanguageRobustness<'p> {
         if self.axioms == Axioms::Ra {
             return "not said: every access counts as acquire and release; `--model c11` takes the text's orderings"
                 .to_owned();
+        }
+        if litmus::is_of_kernel(&self.about.program.source) {
+            return "not said: `smp_wmb` and `smp_rmb` order less than the fences of C11 that they count as".to_owned();
         }
         let Some(pair) = load_buffering(self.about.program) else {
             return "holds on x86, ARMv8, RISC-V and POWER by the standard mappings [IMM19]".to_owned();
@@ -189,6 +192,10 @@ impl Question for LanguageRobustness<'_> {
         let [account] = accounts else { return };
         account.explored = found.configurations;
         let name = self.axioms.name();
+        if litmus::is_of_kernel(&self.about.program.source) {
+            let words = "for what C11 has nearest to the kernel's functions; not for the kernel's memory model";
+            account.note(0, "claim", words);
+        }
         match (&found.verdict, &found.violation) {
             (StaleVerdict::Robust, _) => {
                 account.verdict = format!("robust against {name}");

@@ -107,15 +107,17 @@ impl<'p> Question for Robustness<'p> {
             (Verdict::NotRobust, None) => account.leave_open("unknown", "the violation is not at hand"),
             (Verdict::Unknown(reason), _) => account.leave_open("unknown", reason.to_string()),
         }
-        account.note(0, "pairs", attacks_words(check));
+        // Where a limit came first, they may not have been looked for.
+        if !matches!(check.verdict, Verdict::Unknown(_)) || !check.attacks.is_empty() {
+            account.note(0, "pairs", attacks_words(check));
+        }
         if let Verdict::Unknown(reason) = check.verdict {
             account.note(0, "reason", reason.to_string());
         }
         notes(account, check, program);
         account.attacks =
             check.attacks.iter().zip(1..).map(|(report, id)| AttackAnswer::new(program, id, report)).collect();
-        account.unreached = check.unreached.as_deref().map(|labels| LabelPlace::all(program, labels));
-        let unreached = account.unreached.iter().flatten();
+        let unreached = account.unreached.iter().flat_map(|labels| LabelPlace::all(program, labels));
         let marks = unreached.map(|label| (label.line, Mark::Unreached, format!("{} is not reached", label.label)));
         let feasible = check.attacks.iter().filter(|report| report.outcome == AttackOutcome::Feasible);
         let feasible = feasible.flat_map(|report| {
@@ -166,16 +168,7 @@ fn notes(account: &mut Account<'_>, check: &Check<'_>, program: &Program) {
     // A program that is not robust may get there with the help of its store buffers.
     let under_sc = if check.verdict == Verdict::NotRobust { " (under SC)" } else { "" };
     match &check.unreached {
-        Some(labels) => {
-            let (few, all) = (unreached::line(program, labels), unreached::words(program, labels));
-            let is_whole = few == all;
-            if let Some(few) = few {
-                account.note(0, "unreached", few + under_sc);
-            }
-            if let Some(all) = all.filter(|_| !is_whole) {
-                account.note(1, "unreached", all + under_sc);
-            }
-        }
+        Some(labels) => account.tell_unreached(program, labels.clone(), under_sc),
         None if !matches!(check.verdict, Verdict::Unknown(_)) => {
             account.note(1, "unreached", unreached::NOT_DETERMINED.to_owned() + under_sc);
         }

@@ -31,6 +31,7 @@ mod threads;
 pub use copies::Copies;
 
 use role::Role;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -242,7 +243,7 @@ impl Harness {
                 if let Some(threads) = &threads {
                     self.remarks.push_str(&threads.lines);
                 }
-                let name = std::thread::current().name().unwrap_or("main").replace("::", "-");
+                let name = numbered(std::thread::current().name().unwrap_or("unnamed").replace("::", "-"));
                 let objects = OBJECTS.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
                 let path = PathBuf::from(folder).join(format!("{name}.snapshot"));
                 let roles = self.roles.into_iter().map(|role| role.described(self.repeats)).collect::<Vec<_>>();
@@ -253,16 +254,54 @@ impl Harness {
     }
 }
 
+/// The name of a harness: that of its test, with a number from the second one in the test on.
+fn numbered(name: String) -> String {
+    static MET: Mutex<BTreeMap<String, usize>> = Mutex::new(BTreeMap::new());
+    let mut met = MET.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let count = met.entry(name.clone()).or_insert(0);
+    *count += 1;
+    if *count == 1 { name } else { format!("{name}-{count}") }
+}
+
 /// Whether a text is a word of the snapshot.
 fn is_word(text: &str) -> bool {
     !text.is_empty() && !text.contains(char::is_whitespace)
 }
 
 /// One of the values, whichever: every one of them is checked. Under `cargo test`, one after the other.
-pub fn any(values: std::ops::RangeInclusive<u64>) -> u64 {
+pub fn any<T: Integer>(values: std::ops::RangeInclusive<T>) -> T {
     let (low, high) = values.into_inner();
-    palisade_harness_any(low, high)
+    low.plus(palisade_harness_any(0, low.distance(high)))
 }
+
+/// A type of integers of which [`any`] takes one.
+pub trait Integer: Copy {
+    /// How far it is to a greater number; 0 to a lesser one.
+    #[doc(hidden)]
+    fn distance(self, high: Self) -> u64;
+
+    /// So much more.
+    #[doc(hidden)]
+    fn plus(self, more: u64) -> Self;
+}
+
+macro_rules! integers {
+    ($($integer:ty)*) => {$(
+        impl Integer for $integer {
+            #[inline]
+            fn distance(self, high: Self) -> u64 {
+                if self < high { high.wrapping_sub(self) as u64 & (u64::MAX >> (64 - <$integer>::BITS)) } else { 0 }
+            }
+
+            #[inline]
+            fn plus(self, more: u64) -> Self {
+                self.wrapping_add(more as Self)
+            }
+        }
+    )*};
+}
+
+integers!(u8 u16 u32 u64 usize i8 i16 i32 i64 isize);
 
 /// What `cargo palisade` takes for any number between two.
 #[inline(never)]

@@ -116,6 +116,10 @@ fn written(role: &Spanned<WrittenRole>, memory: &Memory) -> Result<RoleCode, Dia
         None => Some(1),
         Some(copies) => match copies.get_ref() {
             WrittenCopies::Count(count) => Some(*count),
+            WrittenCopies::Other(_) => {
+                let message = "this is no number of copies";
+                return Err(Diagnostic::error(message, span(copies)).with_help("say a number, or \"*\" for any"));
+            }
             WrittenCopies::Word(word) if word == "*" => None,
             WrittenCopies::Word(word) => {
                 let message = format!("`{word}` is no number of copies");

@@ -95,6 +95,8 @@ pub(crate) enum WrittenCopies {
     Count(u64),
     /// `*`.
     Word(String),
+    /// What is no number of copies.
+    Other(serde::de::IgnoredAny),
 }
 
 /// An argument.

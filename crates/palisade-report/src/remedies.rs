@@ -80,7 +80,10 @@ impl<'a> Result<'a> {
             }
             Remedy::Impossible(shown) => match &**shown {
                 (program, RowWitness::Stuck(witness)) if Replayed::of(program, witness).is_interleaving => {
-                    "no fence helps: somebody waits for ever under SC".to_owned()
+                    match Replayed::of(program, witness).breaks_the_end() {
+                        true => "no fence helps: in the end `finally` does not hold, under SC".to_owned(),
+                        false => "no fence helps: somebody waits for ever under SC".to_owned(),
+                    }
                 }
                 (_, RowWitness::Stuck(_)) => format!("whatever is changed, {}", self.otherwise()),
                 _ => format!("nothing that is permitted makes it {wanted}"),
@@ -187,6 +190,12 @@ impl<'a> Replayed<'a> {
         let replay = replay_on(&machine, &witness.steps).expect("the computation is one of the program");
         let is_interleaving = is_interleaving(program, &replay.events, &replay.states);
         Self { program, witness, replay, is_interleaving }
+    }
+
+    /// Whether memory is not as `finally` states it where the computation ends.
+    fn breaks_the_end(&self) -> bool {
+        let Some(last) = self.replay.states.last() else { return false };
+        self.program.finally.iter().any(|claim| !claim.holds(self.program.domain, |address| last.memory(address)))
     }
 
     /// The computation with its lanes.

@@ -86,6 +86,23 @@ pub fn roles_without_end(program: &Program, is_reached: impl Fn(ThreadId, LabelI
     program.thread_ids().filter(|(_, thread)| !thread.is_left_out()).filter_map(warning).collect()
 }
 
+/// The warnings about roles of machine code that access no memory that others see: a closure that was never called, or
+/// one of which the compiler has left nothing.
+pub fn roles_that_do_nothing(program: &Program) -> Vec<Diagnostic> {
+    if !program.source.is_listing {
+        return Vec::new();
+    }
+    let does_nothing = |thread: &&Thread| {
+        let accesses = |own: &palisade_model::program::Instruction| own.action.address().is_some();
+        !thread.is_left_out() && !thread.instructions.iter().any(accesses)
+    };
+    let warning = |thread: &Thread| {
+        let message = format!("role `{}` accesses nothing that others see", thread.name);
+        Diagnostic::warning(message, thread.span).with_note("the verdict says nothing about what it was meant to do")
+    };
+    program.threads.iter().filter(does_nothing).map(warning).collect()
+}
+
 /// Joint control states that ask for more copies of a thread than there are.
 fn too_few_copies(program: &Program) -> impl Iterator<Item = Diagnostic> + '_ {
     program.never.iter().flat_map(|joint| {

@@ -23,7 +23,7 @@ mod tpl;
 mod trencher;
 pub mod x86;
 
-pub use check::{check, no_attack_can_start, roles_without_end};
+pub use check::{check, no_attack_can_start, roles_that_do_nothing, roles_without_end};
 pub use input::{InputError, MAX_TEXT_BYTES, read_text, text_of};
 pub use layout::laid_out;
 pub use models::store_fence_without_effect;

@@ -48,6 +48,9 @@ pub(in crate::cli) fn questions(
             "`--model c11` says whether plain data races",
         );
     }
+    if is_asked(Ask::Races) && arguments.model.model() != Model::Tso {
+        return refuse("triangular races are about TSO alone", "leave `--model` out");
+    }
     let may_mean_hangs = !is_of_language || !program.finally.is_empty();
     if all && may_mean_hangs && arguments.attacks.is_none() && WaitsForEver::is_meant(program) {
         asks.push(Ask::Hangs);

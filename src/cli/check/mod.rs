@@ -27,9 +27,12 @@ use crate::report::context::Context;
 use crate::report::documents::{self, OutcomeWord};
 use crate::report::findings::findings;
 use crate::report::page::told_page;
-use crate::robustness::{CheckOptions, Observer, Silent, Stage};
+use crate::robustness::{CheckOptions, Observer, Silent, Stage, unreached};
 use crate::semantics::Model;
-use crate::syntax::{Format, InputError, no_attack_can_start, roles_without_end, store_fence_without_effect};
+use crate::semantics::graphs::by_language;
+use crate::syntax::{
+    Format, InputError, no_attack_can_start, roles_that_do_nothing, roles_without_end, store_fence_without_effect,
+};
 use progress::Progress;
 use std::time::Instant;
 use two_threads::check_two_threads;
@@ -156,10 +159,12 @@ pub(in crate::cli) fn tell<T>(
     }
     refuse_faults(&answered)?;
     let mut accounts: Vec<Account<'_>> = answered.iter().flat_map(|(_, answered)| answered.accounts()).collect();
+    let is_robust = accounts.iter().any(|it| it.ask == Ask::Robustness.name() && it.standing() == Standing::Holds);
     if arguments.model.language().is_some() {
         carry_to_language(&loaded.program, &mut accounts);
         accounts.retain(|account| arguments.asks_for(account.ask));
     }
+    tell_unreached(arguments, loaded, &asking.limits, is_robust, &mut accounts);
     if let Some(last) = accounts.last_mut().filter(|_| hangs_are_open) {
         let verbosity = u8::from(!loaded.program.says_waits());
         last.note(verbosity, "hangs", "no answer in short time: `--ask hangs` asks whether anybody waits for ever");
@@ -286,6 +291,27 @@ pub(super) fn check_options(arguments: &CheckArguments, limits: &Limits) -> Chec
     }
 }
 
+/// Says what no interleaving reaches where something holds and no question has said it: the answers are not about it.
+fn tell_unreached(
+    arguments: &CheckArguments,
+    loaded: &Loaded,
+    limits: &Limits,
+    is_robust: bool,
+    accounts: &mut [Account<'_>],
+) {
+    let program = &loaded.program;
+    if program.is_event_driven() || accounts.iter().any(|account| account.unreached.is_some()) {
+        return;
+    }
+    let Some(account) = accounts.iter_mut().find(|account| account.standing() == Standing::Holds) else { return };
+    let (language, values) = (arguments.model.language(), loaded.values(arguments.values));
+    let stated = language.map(|_| by_language(program));
+    // A step without a meaning is told by the question that comes to it.
+    let Ok(Some(labels)) = unreached(stated.as_ref().unwrap_or(program), values, limits) else { return };
+    let is_of_interleavings = is_robust || language.is_none() && arguments.model.model() == Model::Sc;
+    account.tell_unreached(program, labels, if is_of_interleavings { "" } else { " (under SC)" });
+}
+
 /// What is doubtful in view of the answers.
 fn warnings(loaded: &Loaded, accounts: &[Account<'_>]) -> Vec<crate::syntax::Diagnostic> {
     let mut warnings = Vec::new();
@@ -297,15 +323,10 @@ fn warnings(loaded: &Loaded, accounts: &[Account<'_>]) -> Vec<crate::syntax::Dia
     if accounts.iter().any(|account| is_fenceless_for_no_reason(loaded, account)) {
         warnings.push(no_attack_can_start(&loaded.program));
     }
-    let robustness = accounts.iter().find(|account| account.ask == Ask::Robustness.name());
-    if let Some(account) = robustness.filter(|account| account.standing() != Standing::Unknown) {
-        let unreached = account.unreached.as_deref().unwrap_or_default();
-        let is_reached = |thread, label| {
-            let thread = loaded.program.thread(thread);
-            let name = &thread.label(label).name;
-            !unreached.iter().any(|place| place.thread == thread.name && place.label == name.as_str())
-        };
-        warnings.extend(roles_without_end(&loaded.program, is_reached));
+    warnings.extend(roles_that_do_nothing(&loaded.program));
+    if accounts.iter().any(|account| account.standing() != Standing::Unknown) {
+        let unreached = accounts.iter().find_map(|account| account.unreached.as_deref()).unwrap_or_default();
+        warnings.extend(roles_without_end(&loaded.program, |thread, label| !unreached.contains(&(thread, label))));
     }
     warnings
 }

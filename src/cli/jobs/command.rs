@@ -1,14 +1,17 @@
 //! The command line of a job as this program understands it.
 
-use crate::cli::check::{CheckArguments, check_options};
+use crate::cli::check::{CheckArguments, check_options, questions};
 use crate::cli::load::machine_code;
 use crate::cli::net_input::NetOptions;
 use crate::cli::usage::in_sentences;
+use crate::cli::words::Ask;
 use crate::cli::{Loaded, ProgramOptions, definition, subcommands};
 use crate::evidence::sha256;
 use crate::limits::Limits;
+use crate::questions::{Properties, PropertyOptions};
 use crate::report::documents::JobInput;
 use crate::robustness::CheckOptions;
+use crate::semantics::Model;
 use crate::syntax::{self, Format, InputError};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, FromArgMatches};
@@ -107,6 +110,17 @@ impl Command {
     pub(super) fn check_options(&self) -> Option<CheckOptions> {
         let arguments = CheckArguments::from_arg_matches(&self.matches).ok()?;
         Some(check_options(&arguments, &Limits::none()))
+    }
+
+    /// What `check` answers about a program besides robustness, where the options leave that to it: the words of
+    /// `--ask`.
+    pub(super) fn other_questions(&self, loaded: &Loaded) -> Vec<&'static str> {
+        let arguments = CheckArguments::from_arg_matches(&self.matches).ok().filter(|own| own.ask.is_empty());
+        let asks = arguments.map_or(Vec::new(), |own| questions(&own, "", loaded).unwrap_or_default());
+        let properties = Properties::new(loaded.about(), PropertyOptions::new(Model::Tso));
+        let are_stated = properties.is_ok_and(|properties| !properties.are_none());
+        let is_stated = |ask: &Ask| *ask != Ask::Properties || are_stated;
+        asks.into_iter().filter(|ask| *ask != Ask::Robustness && is_stated(ask)).map(Ask::name).collect()
     }
 
     /// What the command reads, with digests as evidence states them.

@@ -122,9 +122,14 @@ fn divided(line: Vec<String>, size: Option<u32>) -> Result<Vec<Line>, InputError
     });
     let ranges = ranges.filter(|ranges| ranges.len() > 1);
     let Some(ranges) = ranges else { return Ok(vec![(line, inputs)]) };
+    // Parts are about robustness alone; what else the program has to answer is a job of its own.
+    let others = command.program().map_or(Vec::new(), |loaded| command.other_questions(&loaded));
+    let line = if others.is_empty() { line } else { [line, vec!["--ask=robustness".to_owned()]].concat() };
     let part = |range: std::ops::Range<usize>| {
         let attacks = format!("{}{}-{}", super::attacks::OPTION, range.start + 1, range.end);
         ([line.as_slice(), &[attacks]].concat(), inputs.clone())
     };
-    Ok(ranges.into_iter().map(part).collect())
+    let whole = &line[..line.len() - 1];
+    let of_others = others.iter().map(|ask| ([whole, &[format!("--ask={ask}")]].concat(), inputs.clone()));
+    Ok(ranges.into_iter().map(part).chain(of_others).collect())
 }

@@ -91,3 +91,29 @@ fn any_readers_and_writers() {
         .repeat()
         .check();
 }
+
+/// Two harnesses of one test, of which each has an answer.
+#[test]
+fn two_in_one() {
+    for is_fenced in [false, true] {
+        let (left, right) = (share(AtomicU32::new(0)), share(AtomicU32::new(0)));
+        let role = move |own: &AtomicU32, other: &AtomicU32| {
+            own.store(1, Ordering::Relaxed);
+            if is_fenced {
+                std::sync::atomic::fence(Ordering::SeqCst);
+            }
+            black_box(other.load(Ordering::Relaxed));
+        };
+        Harness::new().role("one", 1, move || role(left, right)).role("other", 1, move || role(right, left)).check();
+    }
+}
+
+/// A role of which the compiler leaves nothing, and one that takes any number of a type.
+#[test]
+fn does_nothing() {
+    let cell = share(AtomicU32::new(0));
+    Harness::new()
+        .role("idle", 2, || _ = black_box(7))
+        .role("writer", 1, || cell.store(palisade_harness::any(3..=5), Ordering::Relaxed))
+        .check();
+}

@@ -19,6 +19,7 @@ pub(crate) mod limits;
 mod limits_large;
 mod limits_of_commands;
 mod matrix;
+mod never_green;
 mod orderings;
 mod prove;
 mod toy_question;

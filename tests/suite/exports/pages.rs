@@ -196,7 +196,7 @@ fn questions_of_reachability_have_pages() {
     let deadlock = page(folder.path(), &["cover", net, "--ask", "deadlock", "--verify"]);
     says(
         &deadlock,
-        &["1 of 1 answered", "<b>TRUE</b>", "accepted the evidence for one answer", "3 places, 1 transition"],
+        &["1 of 1 answered", "<b>TRUE</b>", "accepted one piece of evidence", "3 places, 1 transition"],
     );
     let again = format!("palisade cover --ask deadlock {net} --certificate evidence\npalisade verify evidence/*.json");
     says(&deadlock, &[&again]);

@@ -77,3 +77,17 @@ fn what_is_refused_is_refused_at_the_roles_line() {
         assert!(text.contains(why), "{name}: {text}");
     }
 }
+
+#[needs::command("cargo info --quiet spin")]
+#[test]
+fn harnesses_of_one_test_have_answers_of_their_own() {
+    let answers = ["two_in_one", "two_in_one-2"].map(|name| asked(name, &["--ask", "robustness"]).0);
+    assert_eq!(answers, [Some(1), Some(0)]);
+}
+
+#[needs::command("cargo info --quiet spin")]
+#[test]
+fn roles_that_do_nothing_are_named() {
+    let (code, text) = told("does_nothing");
+    assert!(code == Some(0) && text.contains("role `idle` accesses nothing that others see"), "{text}");
+}

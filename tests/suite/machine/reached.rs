@@ -179,3 +179,38 @@ thread at_once { loop { pause; } }
         ["role `fails` fails on every path", "role `spins` never returns", "role `at_once` never returns"]
     );
 }
+
+/// What follows a loop that values never leave counts as well, where properties are asked alone too.
+#[test]
+fn what_values_never_leave_is_named() {
+    let text = "program Roles
+address x, y
+thread spins [2] { loop { x = 1; let seen = x; if (seen == 7) { y = 1; ensure y == 0; } } }
+thread other { y = 0; }
+";
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("roles.pal");
+    std::fs::write(&path, text).expect("the folder is writable");
+    for (arguments, told) in [
+        (&["check"][..], "  unreached spins: line 3"),
+        (&["check", "--ask", "properties", "--model", "sc"], "  unreached spins: line 3\n"),
+        (&["check", "--ask", "properties"], "  unreached spins: line 3 (under SC)\n"),
+        (&["prove"], "  unreached spins: line 3 (under SC)\n"),
+    ] {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_palisade"));
+        let output = command.args(arguments).arg(&path).output().expect("the command starts");
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(text.contains(told), "{arguments:?}: {text}");
+    }
+    let source =
+        palisade::text::SourceText::new("roles", "program P\naddress x\nthread spins { x = 1; await x == 7; }\n");
+    let program = palisade::syntax::parse(source, palisade::syntax::Format::Native).expect("it is read").program;
+    let ends = |program: &palisade::program::Program| {
+        let labels = palisade::robustness::unreached(program, 64, &palisade::limits::Limits::none());
+        let labels = labels.expect("no step is without a meaning").expect("all is explored");
+        labels.iter().any(|(thread, label)| program.thread(*thread).label(*label).name == "end")
+    };
+    assert!(!ends(&program), "threads of texts need not end");
+    let source = palisade::text::SourceText::listing("roles", program.source.text.clone(), []);
+    assert!(ends(&palisade::program::Program { source, ..program }), "roles return");
+}

@@ -60,7 +60,8 @@ impl Reached {
         self.missing == 0
     }
 
-    /// The labels of running threads that are not reached, in order of the text. The nameless end of a thread is none.
+    /// The labels of running threads that are not reached, in order of the text. The nameless end of a thread is
+    /// none, but for roles of machine code, which return there.
     pub fn missing(&self, program: &Program) -> Vec<ThreadLabel> {
         let mut missing = Vec::new();
         for (id, thread) in program.thread_ids() {
@@ -68,7 +69,7 @@ impl Reached {
             thread.instructions.iter().for_each(|instruction| has_instructions.insert(instruction.source.index()));
             for (index, label) in thread.labels.iter().enumerate() {
                 let is_end = label.name == END && !has_instructions.contains(index);
-                if !is_end && !self.labels[id.index()].contains(index) {
+                if (!is_end || program.source.is_listing) && !self.labels[id.index()].contains(index) {
                     missing.push((id, LabelId::from_index(index)));
                 }
             }

@@ -4,7 +4,7 @@ use super::{Answer, Finding, FlowStep, Kind, Region, line, warnings};
 use palisade_model::program::Program;
 use palisade_report::account::{Account, Answer as Told, Extent, Rule, Run, Shown, Standing, report};
 use palisade_report::computation::ComputationReport;
-use palisade_report::documents::{StepDocument, steps};
+use palisade_report::documents::{LabelPlace, StepDocument, steps};
 use palisade_report::graph::Graph;
 use palisade_report::scene::{Scene, SceneStep};
 
@@ -12,7 +12,8 @@ use palisade_report::scene::{Scene, SceneStep};
 pub fn findings(told: &palisade_report::account::Told<'_>) -> Answer {
     let program = told.context.program;
     let mut findings: Vec<Finding> = told.accounts.iter().map(|account| finding(program, account)).collect();
-    for label in told.accounts.iter().flat_map(|account| account.unreached.iter().flatten()) {
+    let unreached = told.accounts.iter().filter_map(|account| account.unreached.as_deref());
+    for label in unreached.flat_map(|labels| LabelPlace::all(program, labels)) {
         let place = label.name.map_or_else(|| format!("line {}", label.line), |name| format!("`{name}`"));
         let message = format!("no interleaving reaches {place} of `{}`", label.thread);
         let finding = Finding::new(Rule::UNREACHED, Kind::Fail, message);

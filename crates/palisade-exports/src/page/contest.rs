@@ -57,7 +57,7 @@ fn checked_words<'a>(questions: impl Iterator<Item = &'a ContestQuestion<'a>>) -
 
 fn pieces(count: u64) -> String {
     match count {
-        1 => "the evidence for one answer".to_owned(),
-        _ => format!("the evidence for {count} answers"),
+        1 => "one piece of evidence".to_owned(),
+        _ => format!("{count} pieces of evidence"),
     }
 }

@@ -49,7 +49,10 @@ pub fn fences_page(document: &FencesDocument<'_>, result: &Result<'_>, context: 
         let words = format!("Whatever is changed, {} stays feasible.", attack_words(*attack));
         page.section("Why there is none", &paragraph(words));
     }
-    page.section("Why nothing cheaper will do", &document.proof.as_ref().map(bound).unwrap_or_default());
+    page.section(
+        "Why nothing cheaper will do",
+        &document.proof.as_ref().map(|proof| bound(proof, document.exact_cost.as_deref())).unwrap_or_default(),
+    );
     page.section("Fences that are there already", &document.redundant.as_ref().map(redundant).unwrap_or_default());
     page.section("The change", &document.diff.map(diff).unwrap_or_default());
     page.section("Warnings", &warnings(&document.warnings));
@@ -106,7 +109,7 @@ pub(super) fn placed(document: &FencesDocument<'_>) -> String {
 }
 
 /// The lower bound with its rows.
-fn bound(proof: &ProofDocument<'_>) -> String {
+fn bound(proof: &ProofDocument<'_>, cost: Option<&str>) -> String {
     let row = |row: &documents::RowDocument<'_>| {
         let one_of: Vec<String> = row.one_of.iter().map(|measure| place(*measure)).collect();
         vec![escaped(&row.weight), escaped(attack_words(row.attack)), one_of.join(" or ")]
@@ -116,11 +119,11 @@ fn bound(proof: &ProofDocument<'_>) -> String {
         return String::new();
     }
     let words = format!(
-        "Every valid set costs at least {}: each row is an attack that is feasible unless one of its changes is made, and no change \
-         costs less than the rows that it serves weigh together.",
+        "Every valid set costs at least {}. Each row is an attack that is feasible unless one of its changes is made. A change \
+         costs at least what the rows that it serves weigh together.",
         proof.bound
     );
-    let gap = if proof.branchings > 0 {
+    let gap = if proof.branchings > 0 && cost != Some(proof.bound.as_str()) {
         paragraph(format!(
             "An exact search closes what is left between this bound and the cost, in {} branchings.",
             proof.branchings

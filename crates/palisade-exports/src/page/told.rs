@@ -39,7 +39,7 @@ pub fn told_page(told: &Told<'_>, command: &str) -> String {
     let mut sections = section("Answers", &answers(told));
     for account in &told.accounts {
         let Some(shown) = account.shown() else { continue };
-        sections.push_str(&section(&format!("How it happens: {}", account.question), &story(shown)));
+        sections.push_str(&section(&format!("How it happens: {}", happened(account)), &story(shown)));
         if let Some(found) = shown.cycle.as_ref().filter(|cycle| !cycle.nodes.is_empty()) {
             let why = "These accesses come before each other in a circle, so no interleaving explains what the threads have read.";
             let content = paragraph(why) + &cycle(found);
@@ -53,6 +53,11 @@ pub fn told_page(told: &Told<'_>, command: &str) -> String {
     page.section("Warnings", &warnings(&document.warnings));
     page.section("Evidence", &evidence(document.certificates, confirmation_words(checked), command, Written::Folder));
     page.finish(&documents::text(&document))
+}
+
+/// What has happened: a property by its name, all else by the verdict.
+fn happened<'a>(account: &'a Account<'_>) -> &'a str {
+    if account.about.is_empty() { &account.verdict } else { &account.question }
 }
 
 /// How the evidence fared: of several answers the worst.
@@ -93,9 +98,15 @@ pub(super) fn story(shown: &Shown<'_>) -> String {
     let mut out = paragraph(&shown.headline);
     out.push_str(&paragraph(format!("With {}{smallest}.{delays}{shortest}", counts.join(", "))));
     match &shown.run {
-        Run::Threads(computation) => out.push_str(&lanes(computation)),
+        Run::Threads(computation) => {
+            out.push_str(&lanes(computation));
+            if shown.cycle.is_none() {
+                shown.below.iter().for_each(|line| out.push_str(&paragraph(line.trim())));
+            }
+        }
         Run::Graph(graph) => {
             out.push_str(&lanes(&graph.computation));
+            out.push_str(&paragraph("Edges between threads, by steps (init is an initial value):"));
             graph.lines().iter().for_each(|line| out.push_str(&paragraph(line)));
         }
         Run::Events(scene) => {

@@ -8,6 +8,7 @@ mod alike;
 mod atomics;
 mod awaits;
 mod bits;
+mod calls;
 mod cells;
 mod contexts;
 mod copies;

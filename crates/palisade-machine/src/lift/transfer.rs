@@ -13,7 +13,7 @@ use super::stubs::ERROR_NUMBER;
 use palisade_model::program::{BinaryOperator as Op, Expression, UnaryOperator, Value};
 use palisade_syntax::x86::fold::{binary, select};
 use palisade_syntax::x86::lowerer::Slot;
-use palisade_syntax::x86::{Access, Meaning};
+use palisade_syntax::x86::{Access, Atom, Meaning};
 use std::collections::BTreeSet;
 
 /// Where an operand in memory is.
@@ -103,14 +103,15 @@ pub(crate) fn apply(
     Ok(transfer.applied)
 }
 
-/// Whether an expression is what the operand holds already.
-fn is_old(value: &Expression) -> bool {
+/// Whether an expression, which may be the result, is what the operand holds already.
+fn is_old(value: &Expression, result: Option<&Expression>) -> bool {
     match value {
         Expression::Old => true,
-        Expression::Unary(UnaryOperator::Truncate { .. }, value) => is_old(value),
+        Expression::Unary(UnaryOperator::Truncate { .. }, value) => is_old(value, result),
         Expression::Binary(Op::Add | Op::Subtract | Op::BitOr, value, none) => {
-            **none == Expression::Constant(0) && is_old(value)
+            **none == Expression::Constant(0) && is_old(value, result)
         }
+        value if *value == Atom::Result.expression() => result.is_some_and(|result| is_old(result, None)),
         _ => false,
     }
 }
@@ -157,7 +158,7 @@ impl Transfer<'_, '_> {
         let stored = match &meaning.access {
             Access::None | Access::Load => None,
             // `lock addl $0, (%rsp)` is a fence, and leaves what is there.
-            Access::LoadStore(value) | Access::Locked(value) if is_old(value) => None,
+            Access::LoadStore(value) | Access::Locked(value) if is_old(value, meaning.result.as_ref()) => None,
             Access::Store(value) | Access::LoadStore(value) | Access::Locked(value) => Some(of(value)),
             Access::CompareExchange { expected, new } => {
                 let equal = binary(Op::Equal, expected.clone(), Expression::Old);

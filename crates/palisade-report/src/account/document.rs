@@ -9,6 +9,7 @@ use crate::graph::{Graph, GraphEdgeDocument};
 use crate::models::ModelWord;
 use crate::scene::{Scene, SceneStep};
 use palisade_model::limits::peak_resident_bytes;
+use palisade_model::program::Program;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -231,8 +232,8 @@ impl<'a> ShownDocument<'a> {
 }
 
 impl<'a> AnswerDocument<'a> {
-    /// The document of an account.
-    pub fn new(account: &Account<'a>) -> Self {
+    /// The document of an account about a program.
+    pub fn new(account: &Account<'a>, program: &'a Program) -> Self {
         Self {
             ask: account.ask,
             question: account.question.clone(),
@@ -258,7 +259,7 @@ impl<'a> AnswerDocument<'a> {
                 .collect(),
             counters: account.counters.clone(),
             attacks: account.attacks.clone(),
-            unreached: account.unreached.clone(),
+            unreached: account.unreached.as_deref().map(|labels| LabelPlace::all(program, labels)),
             witness: account.shown().map(ShownDocument::new),
             buffer: account.buffer,
             left_out: account.left_out,
@@ -287,7 +288,7 @@ impl<'a> CheckDocument<'a> {
             threads: threads(program),
             posts: program.is_event_driven().then(|| program.posts.word()),
             domain: DomainDocument::new(program),
-            answers: told.accounts.iter().map(AnswerDocument::new).collect(),
+            answers: told.accounts.iter().map(|account| AnswerDocument::new(account, told.context.program)).collect(),
             certificates: context.certificates,
             warnings: Finding::all(context.warnings, &program.source),
             statistics: CheckStatistics {
@@ -327,7 +328,7 @@ impl<'a> EventWitnessDocument<'a> {
             header: FileHeader::new("palisade/witness/1", told.context.file),
             program: &told.context.program.name,
             verdict: told.standing(),
-            answers: told.accounts.iter().map(AnswerDocument::new).collect(),
+            answers: told.accounts.iter().map(|account| AnswerDocument::new(account, told.context.program)).collect(),
             picture: None,
             written: None,
         }

@@ -20,10 +20,12 @@ pub use text::{Extent, copies_line, line, report};
 pub use whole::Told;
 
 use crate::documents::{
-    AttackAnswer, ConfirmationDocument, CountDocument, CountersDocument, EndDocument, FarDocument, LabelPlace,
-    LowBitsDocument, TicketsDocument,
+    AttackAnswer, ConfirmationDocument, CountDocument, CountersDocument, EndDocument, FarDocument, LowBitsDocument,
+    TicketsDocument,
 };
 use crate::models::ModelWord;
+use crate::unreached;
+use palisade_engine::robustness::ThreadLabel;
 use palisade_evidence::RobustCertificate;
 use palisade_model::limits::StopReason;
 use palisade_model::program::{Program, Value};
@@ -226,7 +228,7 @@ pub struct Account<'a> {
     /// The attacks that were asked about, in order.
     pub attacks: Vec<AttackAnswer<'a>>,
     /// The labels that no interleaving reaches; nothing where that is not known.
-    pub unreached: Option<Vec<LabelPlace<'a>>>,
+    pub unreached: Option<Vec<ThreadLabel>>,
     /// How much room store buffers or queues needed, where that is known.
     pub buffer: Option<usize>,
     /// How many instructions do not matter for it and were left out.
@@ -326,5 +328,18 @@ impl<'a> Account<'a> {
     /// Adds a line to its part of a report.
     pub fn note(&mut self, verbosity: u8, heading: &'static str, words: impl Into<String>) {
         self.notes.push(Note { verbosity, heading, words: words.into() });
+    }
+
+    /// Says which labels no interleaving reaches. `suffix` says where they are not reached, if elsewhere they may be.
+    pub fn tell_unreached(&mut self, program: &Program, labels: Vec<ThreadLabel>, suffix: &str) {
+        let (few, all) = (unreached::line(program, &labels), unreached::words(program, &labels));
+        let is_whole = few == all;
+        if let Some(few) = few {
+            self.note(0, "unreached", few + suffix);
+        }
+        if let Some(all) = all.filter(|_| !is_whole) {
+            self.note(1, "unreached", all + suffix);
+        }
+        self.unreached = Some(labels);
     }
 }

@@ -43,6 +43,12 @@ pub fn line(told: &Told<'_>) -> String {
             let _ = write!(out, ", unreached {}", note.words);
         }
     }
+    // What does not hold on all machines is said in one line as well.
+    for note in told.accounts.iter().flat_map(|account| &account.notes) {
+        if note.heading == "machines" && !note.words.starts_with("holds on x86, ARMv8, RISC-V and POWER") {
+            let _ = write!(out, ", {}", note.words);
+        }
+    }
     if let Some(claim) = claim::words(told.context.program).filter(|_| !told.is_of_language()) {
         let _ = write!(out, ", {claim}");
     }

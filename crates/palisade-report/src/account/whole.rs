@@ -3,7 +3,7 @@
 use super::{Account, Standing};
 use crate::context::Context;
 use crate::models::ModelWord;
-use palisade_model::program::DomainOrigin;
+use palisade_model::program::{DomainOrigin, Heading};
 use palisade_syntax::litmus;
 
 /// The accounts of all questions about a file.
@@ -46,7 +46,13 @@ impl<'a> Told<'a> {
         // The text has other values, of which nothing is said, unless a proof is about counters of all widths.
         let is_of_option = self.context.program.domain.is_some_and(|domain| domain.origin == DomainOrigin::Option);
         let is_narrowed = is_of_option && self.accounts.iter().all(|account| account.counters.counters.is_none());
-        if is_narrowed { format!("{words}, for the values of `--domain` alone") } else { words }
+        let heading = Heading::of(&self.context.program.source);
+        let has_narrow_counters = heading.is_some_and(|heading| !heading.narrowed.is_empty());
+        match () {
+            () if is_narrowed => format!("{words}, for the values of `--domain` alone"),
+            () if has_narrow_counters => format!("{words}, for narrowed counters"),
+            () => words,
+        }
     }
 
     /// Whether it is about the language that a litmus test in C is in, and not about the x86 program made of it.

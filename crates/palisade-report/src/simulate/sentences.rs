@@ -26,6 +26,8 @@ pub(super) fn text(simulation: &Simulation<'_>, all: bool) -> String {
     out.push_str(&counters(simulation));
     if simulation.program.has_sleepers() {
         out.push_str("  sleepers go on at any time here: `palisade check` says who waits for ever\n");
+    } else if simulation.program.says_waits() {
+        out.push_str("  runs in which somebody waits for ever have no final state: `palisade check` says who\n");
     }
     properties(simulation, &mut out);
     final_states(simulation, all, &mut out);

@@ -66,6 +66,12 @@ pub fn is_in_c(source: &SourceText) -> bool {
     !source.is_listing && c::is_c(&source.text)
 }
 
+/// Whether a litmus test in C calls functions of the Linux kernel.
+pub fn is_of_kernel(source: &SourceText) -> bool {
+    const WORDS: [&str; 7] = ["READ_ONCE(", "WRITE_ONCE(", "smp_", "rcu_", "spin_lock(", "atomic_t", " xchg"];
+    is_in_c(source) && WORDS.iter().any(|word| source.text.contains(word))
+}
+
 /// Where the parts of a test in C stand, which must be right; nothing for other tests.
 pub(super) fn c_texts(source: &Arc<SourceText>) -> Option<CTexts> {
     let is_c = c::is_c(&source.text);

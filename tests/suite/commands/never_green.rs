@@ -1,0 +1,105 @@
+//! Answers say what they are not about: who goes on for ever, what was not asked, other models.
+
+use std::process::Command;
+
+/// What a command says of files, in the folder that they are in, with its exit status.
+fn run(files: &[(&str, &str)], line: &str) -> (Option<i32>, String) {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, text) in files {
+        std::fs::write(folder.path().join(name), text).expect("it is written");
+    }
+    let (mut code, mut said) = (None, String::new());
+    for line in line.split("; ") {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_palisade"));
+        let output = command.args(line.split(' ')).current_dir(folder.path()).output().expect("it runs");
+        code = output.status.code();
+        said = String::from_utf8([output.stdout, output.stderr].concat()).expect("UTF-8");
+    }
+    (code, said)
+}
+
+/// A sleeper that nobody wakes, beside a copy that goes on for ever.
+const GOES_ON: &str = "program P\naddress x, s\n\
+                       thread w [2] { if (fetch_add(x, 1) == 0) { wait(s, 0); } loop { xchg(s, 1); xchg(s, 2); } }\n";
+
+#[test]
+fn who_goes_on_for_ever_hides_who_waits() {
+    let (_, said) = run(&[("p.pal", GOES_ON)], "check p.pal");
+    assert!(said.starts_with("p.pal: no stuck state, robust\n"), "{said}");
+    assert!(
+        said.contains("`w` never ends: who waits for ever while it goes on is not seen; `--ask hopeless`"),
+        "{said}"
+    );
+    let (code, said) = run(&[("p.pal", GOES_ON)], "check --ask hopeless p.pal");
+    assert!(code == Some(1) && said.contains("waits for ever"), "{said}");
+    let (_, said) = run(&[("p.pal", &GOES_ON.replace("loop", "while (*)"))], "check p.pal");
+    assert!(!said.contains("never ends"), "{said}");
+}
+
+/// Store buffering ten times over, with a property that fails under SC already.
+fn many_attacks() -> String {
+    let threads = (0..6).map(|number| {
+        let other = (number + 1) % 6;
+        format!(
+            "thread t{number} {{ x{number} = 1; mfence; let r = x{other}; x{number} = 2; mfence; let s = x{other}; }}\n"
+        )
+    });
+    let threads: String = threads.collect();
+    format!("program P\naddress x0, x1, x2, x3, x4, x5\n{threads}thread u {{ ensure x0 == 0; }}\n")
+}
+
+#[test]
+fn parts_of_a_program_do_not_hide_its_properties() {
+    let text = many_attacks().replace("mfence; ", "");
+    let files = [("p.pal", text.as_str())];
+    let (code, said) = run(&files, "plan check p.pal --attacks 2 -o j.jsonl; run j.jsonl; merge j.jsonl");
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("palisade check p.pal --ask=robustness: "), "{said}");
+    assert!(said.contains("palisade check p.pal --ask=properties: violated"), "{said}");
+}
+
+#[test]
+fn triangular_races_have_no_other_model() {
+    for model in ["sc", "pso"] {
+        let (code, said) = run(&[("p.pal", GOES_ON)], &format!("check --ask races --model {model} p.pal"));
+        assert!(code == Some(2) && said.contains("triangular races are about TSO alone"), "{said}");
+    }
+}
+
+/// `LB` of the kernel: `smp_wmb` orders stores alone, so ARM may do it.
+const KERNEL: &str = "C LB\n{ }\nP0(int *x, int *y) { int r0 = READ_ONCE(*x); smp_wmb(); WRITE_ONCE(*y, 1); }\n\
+                      P1(int *x, int *y) { int r0 = READ_ONCE(*y); smp_wmb(); WRITE_ONCE(*x, 1); }\n\
+                      exists (0:r0=1 /\\ 1:r0=1)\n";
+
+#[test]
+fn what_is_said_of_c11_is_not_said_of_the_kernel() {
+    let (_, said) = run(&[("k.litmus", KERNEL)], "check --model c11 k.litmus");
+    assert!(said.contains("  claim    for what C11 has nearest to the kernel's functions; not for"), "{said}");
+    assert!(said.contains("  machines not said: "), "{said}");
+    let plain = KERNEL.replace("READ_ONCE(*", "atomic_load_explicit(").replace("smp_wmb(); ", "");
+    let plain = plain.replace("x);", "x, memory_order_relaxed);").replace("y);", "y, memory_order_relaxed);");
+    let plain = plain.replace("WRITE_ONCE(*y, 1)", "atomic_store_explicit(y, 1, memory_order_relaxed)");
+    let plain = plain.replace("WRITE_ONCE(*x, 1)", "atomic_store_explicit(x, 1, memory_order_relaxed)");
+    // Of many files, one line each says the same.
+    let (_, said) = run(&[("a.litmus", &plain), ("b.litmus", &plain)], "check --model c11 a.litmus b.litmus");
+    assert_eq!(said.matches("elsewhere load buffering is not excluded").count(), 2, "{said}");
+}
+
+#[test]
+fn locks_of_litmus_tests_may_hang() {
+    let text = "C dead\n{ }\nP0(spinlock_t *a, spinlock_t *b) { spin_lock(a); spin_lock(b); spin_unlock(b); spin_unlock(a); }\n\
+                P1(spinlock_t *a, spinlock_t *b) { spin_lock(b); spin_lock(a); spin_unlock(a); spin_unlock(b); }\nexists (a=2)\n";
+    let (code, said) = run(&[("d.litmus", text)], "check d.litmus");
+    assert!(code == Some(1) && said.contains("stuck under SC already"), "{said}");
+}
+
+#[test]
+fn what_does_not_hold_in_the_end_is_no_hang() {
+    let text = "program P\naddress n\nthread w [2] { let r = n; n = r + 1; }\nfinally { ensure n == 2; }\n";
+    let (_, said) = run(&[("p.pal", text)], "check p.pal");
+    assert!(said.contains("  finally  violated under SC already, in the end `n == 2` (line 4)"), "{said}");
+    let (_, said) = run(&[("p.pal", text)], "fences --ask hangs p.pal");
+    assert!(said.starts_with("p.pal: no fence helps: in the end `finally` does not hold, under SC"), "{said}");
+    let (_, said) = run(&[("p.pal", text)], "check --timeout 0 p.pal");
+    assert!(!said.contains("pairs"), "{said}");
+}

@@ -178,11 +178,8 @@ fn summary(exits: &[Exit], words: (&str, &str), is_check: bool) -> String {
             parts.push(format!("{} {word}", count(exit)));
         }
     }
-    let more = if count(Exit::Fails) > 0 && is_check {
-        "; `palisade check FILE` shows how one is violated"
-    } else {
-        ""
-    };
+    let more =
+        if count(Exit::Fails) > 0 && is_check { "; `palisade check FILE` shows how one is violated" } else { "" };
     format!("{}: {}{more}\n", counted(exits.len(), "program"), parts.join(", "))
 }
 

@@ -119,6 +119,11 @@ pub fn read_with(
     };
     let mut lifted = lift::lift(&memory, &roles, file.orderings).map_err(refused)?;
     for build in lines.builds(roles.iter().map(|role| role.function)) {
+        let optimised = build.split(' ').find(|word| word.starts_with("-O") && !["-O0", "-Og"].contains(word));
+        if let Some(option) = optimised.filter(|_| file.orderings) {
+            let message = format!("orderings are read in builds without optimisation, and this one has `{option}`");
+            return Err(wrong(Diagnostic::error(message, roles::span(&file.image)).with_help("build with `-O0`")));
+        }
         let _ = writeln!(heading, "build {build}");
     }
     let narrowings = resolve::narrowings(&file, &memory);

@@ -46,7 +46,7 @@ pub(super) struct CoverArguments {
     write: Option<PathBuf>,
     /// Answer all properties of the question's file (Model Checking Contest) in one run, a line `FORMULA ID TRUE TECHNIQUES …` for each. Evidence goes to a folder
     /// then, a file for each question.
-    #[arg(long, conflicts_with_all = ["write", "property"])]
+    #[arg(long, conflicts_with_all = ["write", "property", "strategy"])]
     all: bool,
     /// Write the evidence for the answer to this file, for `palisade verify`.
     #[arg(long, value_name = "FILE", help_heading = "Output")]

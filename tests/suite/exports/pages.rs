@@ -194,10 +194,7 @@ fn questions_of_reachability_have_pages() {
     std::fs::write(&net, text).expect("it is written");
     let net = net.to_str().expect("a plain path");
     let deadlock = page(folder.path(), &["cover", net, "--ask", "deadlock", "--verify"]);
-    says(
-        &deadlock,
-        &["1 of 1 answered", "<b>TRUE</b>", "accepted one piece of evidence", "3 places, 1 transition"],
-    );
+    says(&deadlock, &["1 of 1 answered", "<b>TRUE</b>", "accepted one piece of evidence", "3 places, 1 transition"]);
     let again = format!("palisade cover --ask deadlock {net} --certificate evidence\npalisade verify evidence/*.json");
     says(&deadlock, &[&again]);
     let query = folder.path().join("net.formula");

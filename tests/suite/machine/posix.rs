@@ -2,9 +2,11 @@
 
 use crate::checked;
 use palisade::hangs::{HangOptions, Verdict as Waits};
+use palisade::limits::Limits;
 use palisade::program::Program;
-use palisade::robustness::{CheckOptions, Verdict};
+use palisade::robustness::{CheckOptions, StaleVerdict, Verdict, load_buffering};
 use palisade::semantics::Model;
+use palisade::semantics::graphs::Axioms;
 use std::path::Path;
 use std::process::Command;
 
@@ -57,6 +59,58 @@ void uses_barrier(pthread_barrier_t *barrier) { pthread_barrier_wait(barrier); }
 int main(void) { return 0; }
 "#;
 
+/// Roles for the orderings of C.
+const ORDERED: &str = r#"
+#include <pthread.h>
+#include <stdatomic.h>
+static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static int n, ready, data;
+void counts(void) { pthread_mutex_lock(&a); n = n + 1; pthread_mutex_unlock(&a); }
+void stores(void) { pthread_mutex_lock(&a); n = 1; pthread_mutex_unlock(&a); }
+void locks_another(void) { pthread_mutex_lock(&b); n = n + 1; pthread_mutex_unlock(&b); }
+void peeks(void) { if (n == 7) data = 1; }
+void tries(void) { if (pthread_mutex_trylock(&a) == 0) { n = 1; pthread_mutex_unlock(&a); } }
+void tries_in_vain(void) { if (pthread_mutex_trylock(&a)) n = 1; else pthread_mutex_unlock(&a); }
+void waiter(void) { pthread_mutex_lock(&a); while (!ready) pthread_cond_wait(&changed, &a); n = data; pthread_mutex_unlock(&a); }
+void waker(void) { pthread_mutex_lock(&a); data = 1; ready = 1; pthread_mutex_unlock(&a); pthread_cond_signal(&changed); }
+void stores_behind(void) { waker(); data = 2; }
+int main(void) { return 0; }
+"#;
+
+#[needs::command("gcc --version")]
+#[test]
+fn locks_of_posix_order_data() {
+    let header = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/palisade-machine/include/palisade_atomics.h");
+    let folder = compiled(ORDERED, &["-O0", "-include", &header.display().to_string()]);
+    for (roles, expected) in [
+        ("counts 2", "robust"),
+        ("stores *", "robust"),
+        ("counts 1, tries 1", "robust"),
+        ("waiter 1, waker 1", "robust"),
+        ("waiter *, waker 1", "robust"),
+        ("counts 1, locks_another 1", "racy"),
+        ("counts 1, peeks 1", "racy"),
+        ("counts 1, tries_in_vain 1", "racy"),
+        ("waiter 1, stores_behind 1", "racy"),
+    ] {
+        let program = lifted_with(folder.path(), "orderings = true", roles);
+        let program = program.unwrap_or_else(|error| panic!("{roles}: {error}"));
+        let found = checked::check_language(&program, Axioms::C11, &Limits::none());
+        let found = match found.expect("every step has a meaning").verdict {
+            StaleVerdict::Robust => "robust",
+            StaleVerdict::Racy => "racy",
+            other => panic!("{roles}: {other:?}"),
+        };
+        assert_eq!(found, expected, "{roles}");
+        // A lock that is tried in vain reads nothing that a later write could overtake.
+        assert!(roles != "stores *" || load_buffering(&program).is_none(), "{roles}");
+    }
+    let optimised = compiled(ORDERED, &["-O2"]);
+    let error = lifted_with(optimised.path(), "orderings = true", "counts 2").expect_err("it is refused");
+    assert!(error.contains("orderings are read in builds without optimisation, and this one has `-O2`"), "{error}");
+}
+
 /// What the library does that the stubs stand for.
 const OF_THE_LIBRARY: &str = r#"
 #define _GNU_SOURCE
@@ -99,7 +153,12 @@ fn compiled(source: &str, options: &[&str]) -> tempfile::TempDir {
 
 /// Roles, each `function copies`, with `r` behind the copies of those that repeat.
 fn lifted(folder: &Path, roles: &str) -> Result<Program, String> {
-    let mut text = "image = \"roles\"\n".to_owned();
+    lifted_with(folder, "", roles)
+}
+
+/// The same, with what else the file of roles says.
+fn lifted_with(folder: &Path, heading: &str, roles: &str) -> Result<Program, String> {
+    let mut text = format!("image = \"roles\"\n{heading}\n");
     for (function, copies) in roles.split(", ").map(|role| role.split_once(' ').expect("a number of copies")) {
         let (copies, repeats) = (copies.trim_end_matches('r'), copies.ends_with('r'));
         let copies = if copies == "*" { "\"*\"" } else { copies };

@@ -62,12 +62,18 @@ pub(crate) enum Trial {
     WaitsForSomeTime,
 }
 
-/// What an instruction does about waiting, beside its update.
+/// What an access does for a function of POSIX, beside its update.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
     /// It waits until this holds of what it finds.
     Until(Expression, Trial),
-    /// The copy sleeps at an address then.
+    /// It tries to take something.
+    Try,
+    /// It only looks whether something is to be had.
+    Look,
+    /// It gives something back.
+    Give,
+    /// It gives a mutex back, and the copy sleeps at an address then.
     Sleep { address: Value, is_timed: bool },
     /// Sleepers go on.
     Wake { all: bool },

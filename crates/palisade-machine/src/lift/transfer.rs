@@ -267,9 +267,6 @@ impl Transfer<'_, '_> {
 
     /// A copy locks, waits or wakes by a function of POSIX.
     fn posix(&mut self, posix: Posix) -> Result<(), Objection> {
-        if self.knowledge.is_by_language {
-            return Err(Objection::new("locks of POSIX are not understood where the language is asked about"));
-        }
         for operand in posix.operands() {
             self.word(operand)?;
             if !matches!(self.applied.spots.last(), Some((Spot::Fixed(_), _))) {

@@ -14,7 +14,9 @@
 
 use super::{Orderings, Said, Sources, chain, is_atomics, shown};
 use crate::image::{Frame, Lines, is_header};
-use crate::lift::{AtomicCall, ContextId, Lifted, LiftedRole, Made, Objection, Refused, conditions, drop_unreachable};
+use crate::lift::{
+    AtomicCall, ContextId, Effect, Lifted, LiftedRole, Made, Objection, Refused, conditions, drop_unreachable,
+};
 use palisade_model::program::{Action, Expression, Instruction, Liveness, Operation, Ordering, RegisterId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -26,6 +28,9 @@ enum Meant {
     /// Nothing: a fence of x86 alone.
     Nothing,
 }
+
+/// Why a fence that no fence of the source makes is left out.
+const OF_X86: &str = "a fence of x86 orders nothing in the language, and is left out";
 
 /// What an access is, with the reason why it counts as relaxed, if it does for want of knowledge.
 type Known = (Meant, Option<String>);
@@ -168,6 +173,9 @@ impl<'a, 'l> Reader<'a, 'l> {
 
     /// What an access or a fence is; why the program has to be refused where that cannot be said.
     fn meant(&self, own: &Instruction, frames: &[Frame]) -> Result<Known, String> {
+        if let Some(operation) = self.role.effects.get(&own.span.start).and_then(|effect| of_posix(effect, own)) {
+            return Ok((Meant::Is(operation), None));
+        }
         let address = self.role.places[own.span.start].0.address;
         let is_compiled = !self.lines.is_of_this_build(address);
         let inlined = || {
@@ -195,7 +203,8 @@ impl<'a, 'l> Reader<'a, 'l> {
         let operation = match own.action.clone() {
             Action::Load { register, address } => Operation::Load { register, address, ordering, until: None },
             Action::Store { address, value } => Operation::Store { address, value, ordering },
-            Action::Fence | Action::Nop => return Ok((Meant::Nothing, None)),
+            Action::Fence => return Ok((Meant::Nothing, Some(OF_X86.to_owned()))),
+            Action::Nop => return Ok((Meant::Nothing, None)),
             Action::Rmw { register, address, new } if !is_rust && !is_compiled => {
                 return assumed(update(register, address, None, new, [Ordering::Relaxed; 2]));
             }
@@ -282,6 +291,27 @@ fn update(
     [success, failure]: [Ordering; 2],
 ) -> Operation {
     Operation::Update { register, address, expected, new, success, failure, until: None, spurious: None }
+}
+
+/// What an access is that a function of POSIX makes: who takes something acquires, and who gives it back releases, as
+/// the locks of C11 and C++ do [C11, 7.26.4; C++20, 32.5.4].
+fn of_posix(effect: &Effect, own: &Instruction) -> Option<Operation> {
+    let success = match effect {
+        Effect::Until(..) | Effect::Try => Ordering::Acquire,
+        Effect::Give | Effect::Sleep { .. } => Ordering::Release,
+        Effect::Look | Effect::Wake { .. } => Ordering::Relaxed,
+    };
+    let orderings = [success, Ordering::Relaxed];
+    match own.action.clone() {
+        Action::Load { register, address } => {
+            Some(Operation::Load { register, address, ordering: Ordering::Relaxed, until: None })
+        }
+        Action::Rmw { register, address, new } => Some(update(register, address, None, new, orderings)),
+        Action::Cas { register, address, expected, new } => {
+            Some(update(register, address, Some(expected), new, orderings))
+        }
+        _ => None,
+    }
 }
 
 /// What the function of a frame makes, by its name with or without its path.

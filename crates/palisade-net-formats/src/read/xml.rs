@@ -48,8 +48,12 @@ pub(super) fn span(node: Node<'_, '_>) -> Span {
 
 /// The complaint about an element that says something else.
 pub(super) fn not_coverability(node: Node<'_, '_>, expected: &[&str]) -> Diagnostic {
-    let message =
-        format!("`<{}>` is not supported here: the formula asks more than coverability", node.tag_name().name());
+    let name = node.tag_name().name();
+    if name == "place-bound" {
+        let message = "`<place-bound>` asks for an upper bound, which `--all` answers";
+        return Diagnostic::error(message, span(node));
+    }
+    let message = format!("`<{name}>` is not supported here: the formula asks more than coverability");
     Diagnostic::error(message, span(node)).with_expected(expected.iter().copied())
 }
 

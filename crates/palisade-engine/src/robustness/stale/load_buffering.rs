@@ -8,7 +8,8 @@
 //! another one reads: what one copy alone has does not matter.
 
 use palisade_model::program::{
-    ByLabel, Copies, InstructionId, LabelId, Operation, Ordering, Program, Thread, ThreadId, Value,
+    Action, BinaryOperator, ByLabel, Copies, Expression, Instruction, InstructionId, LabelId, Operation, Ordering,
+    Program, Thread, ThreadId, UnaryOperator, Value,
 };
 use palisade_semantics::graphs::{Axioms, EventKind, access};
 use std::collections::BTreeSet;
@@ -60,9 +61,23 @@ fn others(program: &Program, thread: ThreadId, at: Option<Value>, how: impl Fn(E
 
 /// Whether an instruction may be an event of which something holds.
 fn may_be(thread: &Thread, id: InstructionId, holds: impl Fn(EventKind, Ordering) -> bool) -> bool {
-    [true, false].into_iter().any(|stores| {
-        access(Axioms::C11, thread.instruction(id), stores).is_some_and(|(kind, ordering)| holds(kind, ordering))
-    })
+    let instruction = thread.instruction(id);
+    [true, false]
+        .into_iter()
+        .filter(|stores| *stores || !waits_to_store(instruction))
+        .any(|stores| access(Axioms::C11, instruction, stores).is_some_and(|(kind, ordering)| holds(kind, ordering)))
+}
+
+/// Whether a compare-exchange waits for the value that it expects: a try that fails is no event.
+fn waits_to_store(instruction: &Instruction) -> bool {
+    match (&instruction.action, instruction.until()) {
+        (Action::Cas { expected, .. }, Some(until)) => {
+            let is_none = Expression::unary(UnaryOperator::Not, Expression::Old);
+            *until == Expression::binary(BinaryOperator::Equal, Expression::Old, expected.clone())
+                || (*until == is_none && *expected == Expression::Constant(0))
+        }
+        _ => false,
+    }
 }
 
 /// A write behind a read that nothing orders, of which `counts` says that it matters, by whether it is to the address of the read.

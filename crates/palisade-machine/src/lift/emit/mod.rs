@@ -367,7 +367,7 @@ impl Emitter<'_> {
                     other => unreachable!("a lock is a known word, and not {other:?}"),
                 };
                 let addresses: Vec<Expression> = applied.spots.iter().map(address).collect();
-                self.posix(*posix, &addresses);
+                self.posix(*posix, &addresses, knowledge.is_by_language);
             }
         }
         Ok(())

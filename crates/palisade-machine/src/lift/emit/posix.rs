@@ -9,16 +9,19 @@ use palisade_syntax::x86::fold::{not, rebuilt};
 use palisade_syntax::x86::lowerer::Slot;
 
 impl Emitter<'_> {
-    /// A call, with the addresses of its operands.
-    pub(super) fn posix(&mut self, posix: Posix, addresses: &[Expression]) {
+    /// A call, with the addresses of its operands. A language has no sleepers: there a wait gives the mutex back and
+    /// takes it again, and who wakes sleepers does nothing.
+    pub(super) fn posix(&mut self, posix: Posix, addresses: &[Expression], is_by_language: bool) {
         let address = addresses[0].clone();
         let returned = Slot::Family(0);
         match posix {
             Posix::Take(held, trial) => self.take_lock(posix, held, trial, address),
             Posix::Give(held) => {
+                self.note_effect(Effect::Give);
                 self.lowerer.act(Action::Rmw { register: None, address, new: held.given() });
                 self.set(returned, Expression::Constant(0));
             }
+            Posix::Wake { .. } if is_by_language => self.set(returned, Expression::Constant(0)),
             Posix::Wake { all } => {
                 self.note_effect(Effect::Wake { all });
                 self.lowerer.act(Action::Rmw { register: None, address, new: Expression::Old });
@@ -27,7 +30,7 @@ impl Emitter<'_> {
             Posix::Sleep { is_timed } => {
                 let (mutex, condition) = (addresses[1].clone(), address.evaluate_address(&[]));
                 let address = condition.expect("a known condition variable");
-                self.note_effect(Effect::Sleep { address, is_timed });
+                self.note_effect(if is_by_language { Effect::Give } else { Effect::Sleep { address, is_timed } });
                 self.lowerer.act(Action::Rmw { register: None, address: mutex.clone(), new: Expression::Constant(0) });
                 self.at_own_place(|own| {
                     own.take_lock(Posix::Take(Held::Mutex, Trial::Waits), Held::Mutex, Trial::Waits, mutex)
@@ -63,6 +66,7 @@ impl Emitter<'_> {
             self.lowerer.thread.code.push(Code::Choice(goes, span));
             if trial == Trial::GoesOn {
                 // It only looks, which orders nothing.
+                self.note_effect(Effect::Look);
                 self.lowerer.act(Action::Load { register, address: address.clone() });
                 self.lowerer.thread.code.push(Code::Branch(is_free.clone(), goes, span));
             }
@@ -73,9 +77,10 @@ impl Emitter<'_> {
         }
         let try_it = |own: &mut Self| {
             own.lowerer.thread.code.push(Code::Mark(again));
-            if trial != Trial::GoesOn {
-                own.note_effect(Effect::Until(held.is_free(), trial));
-            }
+            own.note_effect(match trial {
+                Trial::GoesOn => Effect::Try,
+                Trial::Waits | Trial::WaitsForSomeTime => Effect::Until(held.is_free(), trial),
+            });
             own.lowerer.act(held.taken(register, address.clone()));
             let otherwise = if trial == Trial::GoesOn { without } else { again };
             let span = own.lowerer.span;

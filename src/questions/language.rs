@@ -118,7 +118,7 @@ pub fn carry_to_language(program: &Program, accounts: &mut [Account<'_>]) {
         let what =
             if account.verdict.starts_with("Never") { "no interleaving has it" } else { "all interleavings keep it" };
         let why = match standing {
-            Standing::Violated => "but the program has other executions, or a race",
+            Standing::Violated => "but the program has executions that are none, or a race",
             Standing::Unknown => "but whether there are other executions is not known",
             Standing::Holds if !is_whole => "but in these no weak compare-exchange fails for no reason",
             Standing::Holds => {

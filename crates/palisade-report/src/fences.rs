@@ -9,7 +9,7 @@ use super::verdict::{VerdictWord, before_the_repair};
 use super::{counted, source_place, unreached, widths};
 use palisade_engine::fences::{Measure, Placement, Redundancy, Repair, Repaired, Returning, Unfinished};
 use palisade_engine::robustness::{Attack, Verdict};
-use palisade_model::program::{Program, Sites};
+use palisade_model::program::{Action, Instruction, Program, Sites};
 use std::fmt::Write;
 
 /// What was found, and what was done about it.
@@ -42,6 +42,22 @@ impl Result<'_> {
     }
 }
 
+/// What is said where no fence is needed.
+const AS_IT_IS: &str = "robust as it is";
+
+/// What else the program has to answer, where no fence is needed for robustness.
+fn not_asked(program: &Program) -> Option<&'static str> {
+    let states = |own: &Instruction| matches!(own.action, Action::Ensure(_) | Action::Fail);
+    let mut instructions = program.threads.iter().flat_map(|thread| &thread.instructions);
+    let has_properties = !program.never.is_empty() || instructions.any(states);
+    match (has_properties, program.says_waits()) {
+        (true, true) => Some("properties (`--ask properties`) and hangs (`--ask hangs`)"),
+        (true, false) => Some("properties (`--ask properties`)"),
+        (false, true) => Some("hangs (`--ask hangs`)"),
+        (false, false) => None,
+    }
+}
+
 /// The report for people.
 pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String {
     let program = context.program;
@@ -51,7 +67,7 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
     let headline = match &result.found.repair {
         Repair::Valid(placement) if placement.measures.is_empty() => match before_the_repair(placement) {
             VerdictWord::Unknown => "no valid set is known".to_owned(),
-            _ => "robust as it is".to_owned(),
+            _ => AS_IT_IS.to_owned(),
         },
         Repair::Valid(placement) => {
             let kind = if placement.proof.is_some() { "optimal" } else { "valid, not known to be optimal" };
@@ -68,6 +84,11 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
         let _ = writeln!(out, "  {kind:<8} {words}");
     }
     out.push_str(&claim::lines(program, verbosity));
+    if headline == AS_IT_IS
+        && let Some(what) = not_asked(program)
+    {
+        let _ = writeln!(out, "  not asked here: {what}");
+    }
     match &result.found.repair {
         Repair::Valid(placement) => placement_text(&mut out, placement, program, result, verbosity),
         Repair::Impossible(attack) => {

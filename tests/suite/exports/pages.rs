@@ -127,7 +127,7 @@ const PAGES: [(&[&str], &[&str]); 26] = [
     (&["check", "--ask", "races", "models/burns-fenced.pal"], &["race-free", "robust: no load shows"]),
     (
         &["fences", "--ask", "races", "models/peterson.pal"],
-        &["2 fences against all triangular races, none cheaper", "otherwise races", "mfence here"],
+        &["2 fences against all triangular races, none cheaper", "otherwise races", "mfence before this"],
     ),
     (
         &["fences", "--ask", "properties", "--objective", "pairs", "models/peterson.pal"],

@@ -76,7 +76,12 @@ fn counted(count: usize) -> String {
 pub(super) fn marked<'a>(document: &FencesDocument<'_>, context: &Context<'a>) -> Marked<'a> {
     let mut marked = Marked::new(&context.program.source);
     for placed in document.fences.iter().flatten() {
-        marked.mark(placed.measure.line, Mark::Fence, format!("{} here", word(placed.measure.kind)));
+        let words = match placed.measure.kind {
+            MeasureWord::Fence | MeasureWord::Sfence => format!("{} before this", word(placed.measure.kind)),
+            MeasureWord::Xchg => "an xchg in its place".to_owned(),
+            MeasureWord::Ordering => format!("{} here", placed.measure.ordering.unwrap_or("an ordering")),
+        };
+        marked.mark(placed.measure.line, Mark::Fence, words);
         if let Some(attack) = placed.returns {
             marked.mark(attack.store.line, Mark::Delayed, format!("else delayed past line {}", attack.load.line));
         }
@@ -182,7 +187,7 @@ fn word(kind: MeasureWord) -> &'static str {
 
 pub(super) fn place(measure: MeasurePlace<'_>) -> String {
     format!(
-        "<code>{}</code> at <code>{}.{}</code> <small>{}</small>",
+        "<code>{}</code> at <code>{} {}</code> <small>{}</small>",
         word(measure.kind),
         escaped(measure.thread),
         escaped(measure.label),

@@ -43,7 +43,7 @@ pub fn race_fences_page(
     let mut source = Marked::new(&program.source);
     if let Ok(fences) = found {
         for measure in &fences.measures {
-            source.mark(measure.line(program), Mark::Fence, "mfence here");
+            source.mark(measure.line(program), Mark::Fence, "mfence before this");
         }
     }
     page.section("Source", &source.html());

@@ -15,7 +15,7 @@ fn described(mark: Mark) -> (&'static str, &'static str) {
         Mark::Waiting => ("waiting", "where somebody waits for ever"),
         Mark::Racing => ("racing", "store that races with it"),
         Mark::Violated => ("violated", "violated property"),
-        Mark::Fence => ("fence", "fence goes here"),
+        Mark::Fence => ("fence", "change, at this place"),
         Mark::Redundant => ("redundant", "fence that can go"),
         Mark::Weaker => ("redundant", "ordering that can be weaker"),
         Mark::Needed => ("fence", "ordering that is needed"),

@@ -22,6 +22,7 @@ mod heap;
 mod low_bits;
 mod machine;
 mod plain_data;
+mod posix;
 mod properties;
 mod pso;
 mod reach;
@@ -77,6 +78,7 @@ fn faults() -> impl Iterator<Item = &'static Fault> {
         .chain(pso::FAULTS)
         .chain(cuts::FAULTS)
         .chain(machine::FAULTS)
+        .chain(posix::FAULTS)
         .chain(plain_data::FAULTS)
         .chain(turned_nets::FAULTS)
         .chain(stale::FAULTS)

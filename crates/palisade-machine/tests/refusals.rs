@@ -31,7 +31,7 @@ fn what_is_not_understood_is_refused_at_its_place() {
         ("repeats", 45, "instructions that repeat"),
         ("non_temporal", 48, "`movnti"),
         ("system_call", 52, "the system is called directly"),
-        ("no_memory", 56, "neither the image nor the snapshot has memory"),
+        ("no_memory", 56, "the address 0x10: a null pointer, or near one"),
     ] {
         let text = refusal(function);
         assert!(text.contains(&format!("refused.c:{line}:")), "{function}: {text}");

@@ -78,7 +78,6 @@ fn faults() -> impl Iterator<Item = &'static Fault> {
         .chain(pso::FAULTS)
         .chain(cuts::FAULTS)
         .chain(machine::FAULTS)
-        .chain(posix::FAULTS)
         .chain(plain_data::FAULTS)
         .chain(turned_nets::FAULTS)
         .chain(stale::FAULTS)
@@ -94,6 +93,7 @@ fn faults() -> impl Iterator<Item = &'static Fault> {
         .chain(reach::OF_SETS)
         .chain(low_bits::FAULTS)
         .chain(hangs::OF_ENDS)
+        .chain(posix::FAULTS)
 }
 
 fn root() -> &'static Path {

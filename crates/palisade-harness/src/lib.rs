@@ -269,39 +269,10 @@ fn is_word(text: &str) -> bool {
 }
 
 /// One of the values, whichever: every one of them is checked. Under `cargo test`, one after the other.
-pub fn any<T: Integer>(values: std::ops::RangeInclusive<T>) -> T {
+pub fn any(values: std::ops::RangeInclusive<u64>) -> u64 {
     let (low, high) = values.into_inner();
-    low.plus(palisade_harness_any(0, low.distance(high)))
+    palisade_harness_any(low, high)
 }
-
-/// A type of integers of which [`any`] takes one.
-pub trait Integer: Copy {
-    /// How far it is to a greater number; 0 to a lesser one.
-    #[doc(hidden)]
-    fn distance(self, high: Self) -> u64;
-
-    /// So much more.
-    #[doc(hidden)]
-    fn plus(self, more: u64) -> Self;
-}
-
-macro_rules! integers {
-    ($($integer:ty)*) => {$(
-        impl Integer for $integer {
-            #[inline]
-            fn distance(self, high: Self) -> u64 {
-                if self < high { high.wrapping_sub(self) as u64 & (u64::MAX >> (64 - <$integer>::BITS)) } else { 0 }
-            }
-
-            #[inline]
-            fn plus(self, more: u64) -> Self {
-                self.wrapping_add(more as Self)
-            }
-        }
-    )*};
-}
-
-integers!(u8 u16 u32 u64 usize i8 i16 i32 i64 isize);
 
 /// What `cargo palisade` takes for any number between two.
 #[inline(never)]
@@ -324,6 +295,6 @@ pub fn assume(condition: bool) {
 
 /// What `cargo palisade` takes for the end of a copy.
 #[inline(never)]
-extern "C" fn palisade_harness_stop() {
+extern "C-unwind" fn palisade_harness_stop() {
     run::stop();
 }

@@ -1,7 +1,7 @@
 //! What is made at first use is there before memory is looked at, if the harness says so.
 
-use palisade_harness::{Harness, share};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use palisade_harness::{Harness, any, assume, share};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// How often a role of two copies runs.
 fn runs(harness: impl FnOnce(Harness) -> Harness) -> usize {
@@ -17,4 +17,17 @@ fn runs(harness: impl FnOnce(Harness) -> Harness) -> usize {
 fn trap_05_warm_roles_have_run_once_before() {
     assert_eq!(runs(|harness| harness), 2);
     assert_eq!(runs(Harness::warm), 3);
+}
+
+/// An assumption that does not hold ends its copy, and nothing else.
+#[test]
+fn assumptions_end_copies() {
+    let cell = share(AtomicU64::new(0));
+    let role = move || {
+        let chosen = any(0..=1);
+        assume(chosen == 1);
+        cell.store(chosen, Ordering::Relaxed);
+    };
+    Harness::new().role("worker", 4, role).check();
+    assert_eq!(cell.load(Ordering::Relaxed), 1);
 }

@@ -66,7 +66,7 @@ impl<'p> LanguageRobustness<'p> {
                 .to_owned();
         }
         if litmus::is_of_kernel(&self.about.program.source) {
-            return "not said: `smp_wmb` and `smp_rmb` order less than the fences of C11 that they count as".to_owned();
+            return "not said: some of the kernel's functions order less than what C11 has nearest".to_owned();
         }
         let Some(pair) = load_buffering(self.about.program) else {
             return "holds on x86, ARMv8, RISC-V and POWER by the standard mappings [IMM19]".to_owned();

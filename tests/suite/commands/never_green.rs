@@ -87,8 +87,10 @@ fn what_is_said_of_c11_is_not_said_of_the_kernel() {
 
 #[test]
 fn locks_of_litmus_tests_may_hang() {
-    let text = "C dead\n{ }\nP0(spinlock_t *a, spinlock_t *b) { spin_lock(a); spin_lock(b); spin_unlock(b); spin_unlock(a); }\n\
-                P1(spinlock_t *a, spinlock_t *b) { spin_lock(b); spin_lock(a); spin_unlock(a); spin_unlock(b); }\nexists (a=2)\n";
+    let text = "C dead\n{ }\nP0(spinlock_t *a, spinlock_t *b) { spin_lock(a); spin_lock(b); \
+                spin_unlock(b); spin_unlock(a); }\n\
+                P1(spinlock_t *a, spinlock_t *b) { spin_lock(b); spin_lock(a); \
+                spin_unlock(a); spin_unlock(b); }\nexists (a=2)\n";
     let (code, said) = run(&[("d.litmus", text)], "check d.litmus");
     assert!(code == Some(1) && said.contains("stuck under SC already"), "{said}");
 }

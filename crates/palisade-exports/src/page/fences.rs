@@ -124,8 +124,8 @@ fn bound(proof: &ProofDocument<'_>, cost: Option<&str>) -> String {
         return String::new();
     }
     let words = format!(
-        "Every valid set costs at least {}. Each row is an attack that is feasible unless one of its changes is made. A change \
-         costs at least what the rows that it serves weigh together.",
+        "Every valid set costs at least {}. Each row is an attack that is feasible unless one of its changes \
+         is made. A change costs at least what the rows that it serves weigh together.",
         proof.bound
     );
     let gap = if proof.branchings > 0 && cost != Some(proof.bound.as_str()) {

@@ -3,8 +3,8 @@
 //! Time is dealt out in rounds: in each round every question that is open may take so long, and eight times as long in the next. So a question
 //! that is never answered does not keep the others waiting, and the answers that come soon come first.
 //!
-//! Evidence about the reduced net may take longer to take back than it took to find. It gets as much time as the search. Then weights are
-//! sought, which are taken back in linear time, and then the net itself is asked.
+//! Evidence about the reduced net may take longer to take back than it took to find, and asking the net itself may be quicker. Both are tried in
+//! turn, each time for longer. In between weights are sought, which are taken back in linear time.
 
 use super::reduction::{Reduced, ReductionOptions, reduce};
 use super::{Answer, Options, Outcome, solve};
@@ -23,8 +23,13 @@ const FIRST_ROUND: Duration = Duration::from_secs(1);
 /// How much longer each round is.
 const GROWTH: u32 = 8;
 
-/// The work of taking evidence back in deterministic mode.
-const WAY_BACK: u64 = 100_000_000;
+/// How hard evidence is sought for an answer about the reduced net: the work of taking it back, and how long the net itself is asked where that
+/// does not do, in deterministic mode with so much work. Nothing where it is asked for the whole share.
+const EFFORTS: [(u64, Option<(Duration, u64)>); 3] = [
+    (1_000_000, Some((Duration::from_millis(30), 200_000))),
+    (8_000_000, Some((Duration::from_millis(240), 1_600_000))),
+    (64_000_000, None),
+];
 
 /// Larger nets are not reduced: it would take longer than many an answer. Slicing, which each question has for itself, leaves
 /// out what does not matter.
@@ -63,9 +68,8 @@ pub(super) fn solve_after(
     let mut many = Many::new(net, queries);
     let mut open: Vec<usize> = (0..queries.len()).collect();
     if let Some(glance) = glance.filter(|_| many.can_be_reduced()) {
-        let glancing = Options { work: options.deterministic.then_some(glance.1), ..options.clone() };
         open.retain(|index| {
-            let answer = many.ask_itself(&queries[*index], glance.0, &glancing);
+            let answer = many.glance(&queries[*index], glance, options);
             let is_answered = answer.outcome.is_coverable().is_some();
             if is_answered {
                 found(*index, &many.problem, answer);
@@ -139,7 +143,7 @@ impl Many {
     /// Asks a question for so long. Its problem is the one at hand afterwards.
     fn ask(&mut self, index: usize, query: &Query, share: Duration, options: &Options) -> Answer {
         self.problem.query.clone_from(query);
-        let mut answer = match self.ask_reduced(index, share, options) {
+        let mut answer = match self.ask_reduced(index, query, share, options) {
             Some(answer) => answer,
             None => self.ask_itself(query, share, options),
         };
@@ -162,35 +166,57 @@ impl Many {
         }
     }
 
+    /// Asks a question of the net itself for a moment, in deterministic mode with so much work.
+    fn glance(&mut self, query: &Query, (time, work): (Duration, u64), options: &Options) -> Answer {
+        let glancing = Options { work: options.deterministic.then_some(work), ..options.clone() };
+        self.ask_itself(query, time, &glancing)
+    }
+
     /// Asks a question of the reduced net. Nothing where there is none, or where evidence does not find its way back in time.
-    fn ask_reduced(&mut self, index: usize, share: Duration, options: &Options) -> Option<Answer> {
+    fn ask_reduced(&mut self, index: usize, query: &Query, share: Duration, options: &Options) -> Option<Answer> {
         options.limits.check().ok()?;
         let reduced = self.reduced.as_ref()?.for_targets(self.ranges[index].clone());
         let answer = solve(&reduced.problem, &within(options, share));
         let is_coverable = answer.outcome.is_coverable();
-        if let Some(outcome) = take_back(&reduced, &answer.outcome, share, options) {
-            return Some(Answer { outcome, ..answer });
-        }
-        self.without_evidence[index] = self.without_evidence[index].or(is_coverable);
-        // Weights find their way back in linear time.
-        if is_coverable == Some(false) {
-            let weights = Options { strategy: Some("state-equation"), ..within(options, share) };
-            let answer = solve(&reduced.problem, &weights);
-            if answer.outcome.is_coverable().is_some()
-                && let Some(outcome) = take_back(&reduced, &answer.outcome, share, options)
-            {
-                return Some(Answer { outcome, ..answer });
+        for (number, (work, glance)) in EFFORTS.into_iter().enumerate() {
+            let taken_back = take_back(&reduced, &answer.outcome, work, share, options);
+            let is_hopeless = match taken_back {
+                Ok(Some(outcome)) => return Some(Answer { outcome, ..answer }),
+                Ok(None) => true,
+                Err(_) => false,
+            };
+            if number == 0 {
+                self.without_evidence[index] = self.without_evidence[index].or(is_coverable);
+                // Weights find their way back in linear time.
+                if is_coverable == Some(false) {
+                    let weights = Options { strategy: Some("state-equation"), ..within(options, share) };
+                    let answer = solve(&reduced.problem, &weights);
+                    if answer.outcome.is_coverable().is_some()
+                        && let Ok(Some(outcome)) = take_back(&reduced, &answer.outcome, work, share, options)
+                    {
+                        return Some(Answer { outcome, ..answer });
+                    }
+                }
+            }
+            let glance = glance.filter(|_| !is_hopeless)?;
+            let answer = self.glance(query, glance, options);
+            if answer.outcome.is_coverable().is_some() {
+                return Some(answer);
             }
         }
         None
     }
 }
 
-/// The outcome with its evidence taken back, within the time or the work that this may take.
-fn take_back(reduced: &Reduced, outcome: &Outcome, share: Duration, options: &Options) -> Option<Outcome> {
-    let work = options.deterministic.then_some(WAY_BACK);
-    let budget = Budget::within(&within(options, share).limits).with_work(work);
-    reduced.take_back(outcome, &budget).ok().flatten()
+/// The outcome with its evidence taken back, within so much work and this time.
+fn take_back(
+    reduced: &Reduced,
+    outcome: &Outcome,
+    work: u64,
+    share: Duration,
+    options: &Options,
+) -> Result<Option<Outcome>, StopReason> {
+    reduced.take_back(outcome, &Budget::within(&within(options, share).limits).with_work(work))
 }
 
 /// The options with a limit for one question, which in deterministic mode is none.

@@ -231,31 +231,21 @@ fn lower_one(markings: &mut Vec<OmegaMarking>, place: PlaceId, worth: &Arcs, met
 fn lower_all(markings: &mut Vec<OmegaMarking>, place: PlaceId, worths: &[Arcs], meter: &Meter<'_>) -> Option<()> {
     /// Pairs of markings to be compared in one round.
     const MOST_PAIRS: usize = 4_000_000;
-    let mut allowed: Vec<OmegaMarking> = markings.clone();
-    ordered::sort_by(&mut allowed, OmegaMarking::cmp);
-    allowed.dedup();
+    let mut allowed: Vec<OmegaMarking> = sorted(markings.iter().cloned(), meter)?.into_iter().collect();
     let mut all: Vec<OmegaMarking> = Vec::new();
     let mut tokens = Count::ZERO;
     loop {
         let mut next: Option<Vec<OmegaMarking>> = None;
         for worth in worths {
-            let mut less: Vec<OmegaMarking> = Vec::new();
-            for marking in &allowed {
-                meter.count(marking.len())?;
-                less.extend(minus(marking, worth));
-            }
+            let less = sorted(allowed.iter().filter_map(|marking| minus(marking, worth)), meter)?;
             next = Some(match next {
                 None => maximal(less, meter)?,
                 Some(before) => {
                     if before.len().saturating_mul(less.len()) > MOST_PAIRS {
                         return None;
                     }
-                    let mut both = Vec::new();
-                    for (one, other) in before.iter().flat_map(|one| less.iter().map(move |other| (one, other))) {
-                        meter.count(one.len())?;
-                        both.push(minimum(one, other));
-                    }
-                    maximal(both, meter)?
+                    let pairs = before.iter().flat_map(|one| less.iter().map(move |other| (one, other)));
+                    maximal(sorted(pairs.map(|(one, other)| minimum(one, other)), meter)?, meter)?
                 }
             });
         }
@@ -282,10 +272,19 @@ fn lower_all(markings: &mut Vec<OmegaMarking>, place: PlaceId, worths: &[Arcs], 
     }
 }
 
+/// The markings in order, each once. Its steps are short, as a sort of all would be one that nobody can stop.
+fn sorted(markings: impl Iterator<Item = OmegaMarking>, meter: &Meter<'_>) -> Option<BTreeSet<OmegaMarking>> {
+    let mut sorted = BTreeSet::new();
+    for marking in markings {
+        meter.count(marking.len())?;
+        sorted.insert(marking);
+    }
+    Some(sorted)
+}
+
 /// The markings that are not below others, sorted.
-fn maximal(mut markings: Vec<OmegaMarking>, meter: &Meter<'_>) -> Option<Vec<OmegaMarking>> {
-    ordered::sort_by(&mut markings, OmegaMarking::cmp);
-    markings.dedup();
+fn maximal(markings: BTreeSet<OmegaMarking>, meter: &Meter<'_>) -> Option<Vec<OmegaMarking>> {
+    let mut markings: Vec<OmegaMarking> = markings.into_iter().collect();
     let below = |smaller: &OmegaMarking, larger: &OmegaMarking| {
         smaller.len() <= larger.len()
             && smaller.iter().all(|(place, count)| at(larger, *place).is_some_and(|upper| count <= upper))

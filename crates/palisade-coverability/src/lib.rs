@@ -49,7 +49,8 @@ mod units;
 mod tests;
 
 pub use formulas::{
-    BoundAnswer, Inhibited, ReachAnswer, ReachOutcome, Side, Uninhibited, bound_all, reach_all, without_inhibitors,
+    BoundAnswer, Inhibited, ReachAnswer, ReachOutcome, Rounds, Side, Uninhibited, bound_all, reach_all, reach_from,
+    without_inhibitors,
 };
 pub use many::{AskedNet, solve_all};
 use number::{Overflow, Stop};

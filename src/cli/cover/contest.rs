@@ -10,7 +10,7 @@ use crate::cli::net_input::LoadedProperties;
 use crate::cli::output::{print_and_keep, print_document, remark};
 use crate::cli::outputs::OutputOptions;
 use crate::cli::{Exit, SharedOptions, pending};
-use crate::coverability::{AskedNet, Options, reach_all, solve_all};
+use crate::coverability::{AskedNet, Options, Rounds, reach_from, solve_all};
 use crate::evidence::MarkingSet;
 use crate::limits::Limits;
 use crate::net::{AskedOf, Formula, Query, WhichQuestion};
@@ -155,6 +155,7 @@ impl<'a> Contest<'a> {
         let net = &self.loaded.net;
         let (cover, reach): (Vec<usize>, Vec<usize>) =
             (0..self.all.len()).partition(|index| matches!(self.all[*index].1, AskedOf::Cover(_)));
+        let mut rounds = Rounds::default();
         if !cover.is_empty() && !reach.is_empty() {
             let parts = |questions: &Vec<usize>| u32::try_from(questions.len()).unwrap_or(u32::MAX);
             let time =
@@ -162,7 +163,7 @@ impl<'a> Contest<'a> {
             let work = options.deterministic.then_some(FIRST_WORK);
             let limits = options.limits.clone();
             let limits = if options.deterministic { limits } else { limits.with_timeout(time) };
-            self.reach(&reach, &Options { limits, work, ..options.clone() }, options);
+            self.reach(&reach, &mut rounds, &Options { limits, work, ..options.clone() }, options);
         }
         let mut asked = AskedNet { places: net.places.len(), transitions: net.transitions.len(), seconds: 0.0 };
         if !cover.is_empty() {
@@ -177,16 +178,16 @@ impl<'a> Contest<'a> {
         }
         let open: Vec<usize> = (0..self.all.len()).filter(|index| self.answer_of(*index).coverable.is_none()).collect();
         if !open.is_empty() && (options.limits.check().is_ok() || cover.is_empty()) {
-            self.reach(&open, options, options);
+            self.reach(&open, &mut rounds, options, options);
         }
         asked
     }
 
     /// Asks some questions as questions of reachability.
-    fn reach(&mut self, questions: &[usize], options: &Options, whole: &Options) {
+    fn reach(&mut self, questions: &[usize], rounds: &mut Rounds, options: &Options, whole: &Options) {
         let net = &self.loaded.net;
         let goals: Vec<Formula> = questions.iter().map(|index| self.all[*index].1.goal()).collect();
-        reach_all(net, &goals, options, |number, answer| {
+        reach_from(rounds, net, &goals, options, |number, answer| {
             self.take(questions[number], &Found::Reach(net, &goals[number], &answer), &whole.limits);
         });
     }

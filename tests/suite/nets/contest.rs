@@ -280,3 +280,19 @@ fn a_net_of_the_contests_size_is_read_within_limits() {
     let run = palisade(folder.path(), &["cover", "large.pnml", "--all", "--json", "--memory", "20M"]);
     assert_eq!(run.status.code(), Some(3), "{run:?}");
 }
+
+/// With any number of tokens in the beginning coverability alone is asked, and other questions say so.
+#[test]
+fn many_initial_markings_are_for_coverability() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let net = "vars\n p q\nrules\n p >= 1 -> p' = p - 1, q' = q + 1;\ninit\n p >= 1, q = 0\ntarget\n q >= 2\n";
+    std::fs::write(folder.path().join("net.spec"), net).expect("it is written");
+    for ask in ["deadlock", "one-safe", "quasi-live", "upper-bounds"] {
+        let run = palisade(folder.path(), &["cover", "net.spec", "--ask", ask]);
+        let said = String::from_utf8(run.stdout).expect("UTF-8");
+        assert!(
+            said.contains("CANNOT_COMPUTE") && said.contains("only coverability is decided there"),
+            "{ask}: {said}"
+        );
+    }
+}

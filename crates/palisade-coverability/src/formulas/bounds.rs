@@ -93,7 +93,7 @@ pub fn bound_all(net: &Net, sums: &[UpperBound], options: &Options, mut found: i
         if open.is_empty() {
             return;
         }
-        let Some(plain) = Machine::new(net, &[]) else { break StopReason::TooLarge };
+        let Some(plain) = Machine::new(net, &[]) else { break StopReason::BeyondWords };
         let mut observers = Observers::new(&plain);
         let mut chains = Chains::default();
         for sum in open {
@@ -106,7 +106,7 @@ pub fn bound_all(net: &Net, sums: &[UpperBound], options: &Options, mut found: i
         if chains.goals.is_empty() {
             break StopReason::Inconclusive;
         }
-        let Some(machine) = Machine::new(net, &chains.goals) else { break StopReason::TooLarge };
+        let Some(machine) = Machine::new(net, &chains.goals) else { break StopReason::BeyondWords };
         let mut search = Search::new(net, &chains.goals, &machine, options, begin);
         search.chains.clone_from(&chains.ranges);
         let stopped = loop {

@@ -94,18 +94,37 @@ const LARGE: usize = 20_000;
 /// Rounds in which walks alone are left, without limits, before the search gives up.
 const LAST_ROUNDS: usize = 3;
 
+/// How far the rounds of a search have come, for one that goes on where it stopped.
+#[derive(Clone, Copy, Default)]
+pub struct Rounds {
+    /// What the last round let each method use up.
+    reached: Option<Share>,
+}
+
 /// Answers questions of reachability about a net. Each answer is handed over as soon as it is
 /// there, with the number of its condition.
-pub fn reach_all(net: &Net, goals: &[Formula], options: &Options, mut found: impl FnMut(usize, ReachAnswer)) {
+pub fn reach_all(net: &Net, goals: &[Formula], options: &Options, found: impl FnMut(usize, ReachAnswer)) {
+    reach_from(&mut Rounds::default(), net, goals, options, found);
+}
+
+/// The same, beginning with as much for each method as earlier rounds about the net have come to.
+pub fn reach_from(
+    rounds: &mut Rounds,
+    net: &Net,
+    goals: &[Formula],
+    options: &Options,
+    mut found: impl FnMut(usize, ReachAnswer),
+) {
     let begin = Instant::now();
     let Some(machine) = Machine::new(net, goals) else {
         for number in 0..goals.len() {
-            found(number, ReachAnswer::none(StopReason::TooLarge));
+            found(number, ReachAnswer::none(StopReason::BeyondWords));
         }
         return;
     };
     let mut search = Search::new(net, goals, &machine, options, begin);
-    let reason = search.run(&mut Share::first(goals.len()), &mut found);
+    let share = rounds.reached.get_or_insert(Share::first(goals.len()));
+    let reason = search.run(share, &mut found);
     for number in (0..goals.len()).filter(|number| search.open[*number]) {
         found(number, ReachAnswer { statistics: search.statistics(), ..ReachAnswer::none(reason) });
     }

@@ -9,6 +9,8 @@ pub enum StopReason {
     Memory,
     /// More markings, states or arcs than can be numbered.
     TooLarge,
+    /// The net begins with any number of tokens somewhere, or has numbers that machine words do not hold.
+    BeyondWords,
     /// What was found is too long to be written down.
     TooLong,
     /// The user interrupted it, or another worker already had the answer.
@@ -29,6 +31,9 @@ impl std::fmt::Display for StopReason {
             Self::Timeout => "the time limit was reached",
             Self::Memory => "the memory limit was reached",
             Self::TooLarge => "there are more markings or arcs than can be numbered",
+            Self::BeyondWords => {
+                "a place begins with any number of tokens, or a number reaches 2^31: only coverability is decided there"
+            }
             Self::TooLong => "the run that was found is too long to be written down",
             Self::Interrupted => "interrupted",
             Self::Budget => "the budget is used up",

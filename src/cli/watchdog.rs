@@ -23,8 +23,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// How often to look.
 const INTERVAL: Duration = Duration::from_millis(25);
 
-/// How many times the grace is waited for at most while the process does not get its share of the processor.
-const BUSY: u32 = 4;
+/// What is waited for behind a limit while the process does not get its share of the processor, where a tenth of the time is less.
+const BUSY: Duration = Duration::from_secs(1);
 
 /// Watches a command with one input until it prints something.
 pub(super) fn watch_command(name: &str, leaves_findings: bool, shared: &SharedOptions) {
@@ -123,7 +123,7 @@ impl Watched {
         };
         // On a busy machine the work may not have had the time to end by itself.
         let used = processor_time().saturating_sub(behind.used);
-        waited >= grace && (used >= grace / 2 || waited >= grace * BUSY)
+        waited >= grace && (used >= grace / 2 || waited >= grace.max(BUSY))
     }
 }
 

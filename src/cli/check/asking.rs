@@ -1,9 +1,13 @@
 //! Which questions a program has, and which of them the options ask.
 
 use super::CheckArguments;
+use super::arguments::AttackRange;
 use crate::cli::Loaded;
 use crate::cli::words::{Ask, QueueChoice};
+use crate::limits::Limits;
 use crate::questions::{Concurrency, LanguageRobustness, PsoRobustness, WaitsForEver};
+use crate::report::counted;
+use crate::robustness::numbered_attack;
 use crate::semantics::Model;
 use crate::syntax::{self, Diagnostic, InputError};
 
@@ -105,6 +109,22 @@ pub(in crate::cli) fn questions(
         );
     }
     Ok(asks)
+}
+
+/// Refuses attacks that the program does not have: the answer would be about others than the user means.
+pub(in crate::cli) fn admit_attacks(
+    arguments: &CheckArguments,
+    file: &str,
+    loaded: &Loaded,
+    limits: &Limits,
+) -> Result<(), InputError> {
+    let Some(AttackRange(range)) = &arguments.attacks else { return Ok(()) };
+    let last = numbered_attack(&loaded.program, range.end, limits);
+    let last = last.map_err(|reason| InputError::Stopped { name: file.to_owned(), reason })?;
+    last.map(|_| ()).map_err(|count| {
+        let message = format!("there is no attack {}; the program has {}", range.end, counted(count, "attack"));
+        InputError::file(file, message)
+    })
 }
 
 /// Whether it is looked for hangs besides: the program waits for values, and no questions are

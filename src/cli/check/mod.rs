@@ -114,6 +114,7 @@ pub(in crate::cli) fn tell<T>(
     hand_over: impl FnOnce(&Told<'_>, &[String]) -> T,
 ) -> Result<T, InputError> {
     let asks = asking::questions(arguments, asking.file, loaded)?;
+    asking::admit_attacks(arguments, asking.file, loaded, &asking.limits)?;
     if loaded.program.is_event_driven() && asking.folder.is_some() {
         loaded.posts_as_in_text()?;
     }
@@ -162,7 +163,7 @@ pub(in crate::cli) fn tell<T>(
     let is_robust = accounts.iter().any(|it| it.ask == Ask::Robustness.name() && it.standing() == Standing::Holds);
     if arguments.model.language().is_some() {
         carry_to_language(&loaded.program, &mut accounts);
-        accounts.retain(|account| arguments.asks_for(account.ask));
+        accounts.retain(|account| account.ask != Ask::Robustness.name() || arguments.asks_for(account.ask));
     }
     tell_unreached(arguments, loaded, &asking.limits, is_robust, &mut accounts);
     if let Some(last) = accounts.last_mut().filter(|_| hangs_are_open) {

@@ -105,3 +105,32 @@ fn what_does_not_hold_in_the_end_is_no_hang() {
     let (_, said) = run(&[("p.pal", text)], "check --timeout 0 p.pal");
     assert!(!said.contains("pairs"), "{said}");
 }
+
+/// What is to hold in the end is a property, whatever the model is.
+#[test]
+fn what_holds_in_the_end_of_a_language_is_asked_with_properties() {
+    let text = "program P\naddress x\nthread a { store(x, 1, relaxed); }\nfinally { ensure x == 2; }\n";
+    for line in ["check p.pal --model c11 --ask properties", "prove p.pal --model c11", "check p.pal --model c11"] {
+        let (code, said) = run(&[("p.pal", text)], line);
+        assert!(code == Some(1) && said.starts_with("p.pal: `finally` violated"), "{line}: {said}");
+    }
+    let (code, said) = run(&[("p.pal", &text.replace("== 2", "== 1"))], "prove p.pal --model c11");
+    assert!(code == Some(0) && said.contains("`finally` holds"), "{said}");
+}
+
+/// An instruction that a `|` is missing before would be in another thread.
+#[test]
+fn rows_of_a_litmus_test_have_a_cell_for_each_thread() {
+    let text = "X86 T\n{ x=0; }\n P0 | P1 ;\n MOV [x],$1 | MOV EAX,[x] ;\n MFENCE ;\nexists (1:EAX=0)\n";
+    let (code, said) = run(&[("t.litmus", text)], "check t.litmus");
+    assert!(code == Some(2) && said.contains("this row has fewer cells than there are threads (2)"), "{said}");
+    let (code, said) = run(&[("t.litmus", &text.replace("MFENCE ;", "MFENCE | ;"))], "check t.litmus");
+    assert_eq!(code, Some(0), "{said}");
+}
+
+#[test]
+fn attacks_that_are_not_there_are_no_question() {
+    let text = many_attacks();
+    let (code, said) = run(&[("p.pal", &text)], "check p.pal --ask robustness --attacks 3-900");
+    assert!(code == Some(2) && said.contains("there is no attack 900; the program has "), "{said}");
+}

@@ -126,7 +126,13 @@ fn row(
             errors.push(error);
             cursor.skip_to(&["|", ";"]);
         }
+        let end = cursor.span();
         if cursor.eat(";") || cursor.is_done() {
+            if index + 1 < count {
+                let message = format!("this row has fewer cells than there are threads ({count})");
+                let help = "a cell may be empty, and each but the last is followed by `|`";
+                return Err(Diagnostic::error(message, end).with_help(help));
+            }
             return Ok(());
         }
         cursor.expect("|")?;

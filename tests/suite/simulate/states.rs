@@ -85,7 +85,7 @@ fn the_log_has_herds_format() {
 fn programs_get_sentences() {
     let output = simulate(STORE_BUFFERING, &[]);
     let expected = [
-        "-: holds under TSO",
+        "-: final states under TSO",
         "  threads  t1 × 1, t2 × 1",
         "  The program states no property: it has no `ensure`, no `fail` and no `never`.",
         "  4 final states in which every thread has come to its end:",
@@ -97,7 +97,7 @@ fn programs_get_sentences() {
     assert_eq!(lines(&output), expected);
     assert_eq!(output.status.code(), Some(0));
     let under_sc = lines(&simulate(STORE_BUFFERING, &["--model", "sc"]));
-    assert_eq!((under_sc[0].as_str(), under_sc.len()), ("-: holds under SC", 7));
+    assert_eq!((under_sc[0].as_str(), under_sc.len()), ("-: final states under SC", 7));
     // The report tells copies apart.
     let copies = lines(&simulate(STORE_BUFFERING, &["--threads", "t1=2,t2=0"]));
     assert!(copies.contains(&"    x = 1, y = 0, t1#1.r1 = 0, t1#2.r1 = 0".to_owned()), "{copies:?}");

@@ -17,7 +17,12 @@ pub(super) const LISTED: usize = 40;
 /// The report.
 pub(super) fn text(simulation: &Simulation<'_>, all: bool) -> String {
     let mut out = String::new();
-    let word = if simulation.holds() { "holds" } else { "fails" };
+    let stated = properties(simulation);
+    let word = match simulation.holds() {
+        false => "fails",
+        true if stated.is_none() => "final states",
+        true => "holds",
+    };
     let _ = writeln!(out, "{}: {word} under {}", simulation.file, model(simulation));
     let threads = simulation.program.thread_ids();
     let copies: Vec<String> =
@@ -29,7 +34,8 @@ pub(super) fn text(simulation: &Simulation<'_>, all: bool) -> String {
     } else if simulation.program.says_waits() {
         out.push_str("  runs in which somebody waits for ever have no final state: `palisade check` says who\n");
     }
-    properties(simulation, &mut out);
+    let nothing = "  The program states no property: it has no `ensure`, no `fail` and no `never`.\n";
+    out.push_str(stated.as_deref().unwrap_or(nothing));
     final_states(simulation, all, &mut out);
     computations(simulation, all, &mut out);
     out
@@ -63,8 +69,9 @@ pub(super) fn model(simulation: &Simulation<'_>) -> &'static str {
     model_name(simulation.model)
 }
 
-/// Each `ensure` and `fail`: whether it holds.
-fn properties(simulation: &Simulation<'_>, out: &mut String) {
+/// Each property, and whether it holds; nothing where none is stated.
+fn properties(simulation: &Simulation<'_>) -> Option<String> {
+    let mut out = String::new();
     let failing: BTreeSet<(ThreadId, InstructionId)> =
         simulation.finals.violations.keys().map(|(copy, instruction)| (copy.thread, *instruction)).collect();
     let mut stated = false;
@@ -99,9 +106,7 @@ fn properties(simulation: &Simulation<'_>, out: &mut String) {
         let text = final_claim_text(simulation.program, claim);
         let _ = writeln!(out, "  `{text}` (line {line}) {outcome} in the end.");
     }
-    if !stated {
-        let _ = writeln!(out, "  The program states no property: it has no `ensure`, no `fail` and no `never`.");
-    }
+    stated.then_some(out)
 }
 
 /// How many final states there are, and which.

@@ -29,14 +29,15 @@ impl Insertion {
     /// Instructions keep their numbers; fences come after them.
     pub fn insert(&mut self, thread: &mut Thread, label: LabelId, fence: Action) {
         let moved = LabelId::from_index(thread.labels.len());
-        let Label { name, span, .. } = thread.label(label);
-        let (mut name, mut span) = ([name.as_str(), FENCED].concat(), *span);
+        let Label { name, span, naming, .. } = thread.label(label);
+        let (mut name, mut span, naming) = ([name.as_str(), FENCED].concat(), *span, naming.clone());
         while self.names.contains(name.as_str()) {
             name.push('_');
         }
         let name = SmolStr::from(name);
         self.names.insert(name.clone());
-        thread.labels.push(Label::new(name, span));
+        // For people it is still where it was.
+        thread.labels.push(Label { naming, ..Label::new(name, span) });
         let before = self.fences[label.index()].replace(InstructionId::from_index(thread.instructions.len()));
         for id in before.as_ref().map_or(&self.at_first[label.index()], std::slice::from_ref) {
             let instruction = &mut thread.instructions[id.index()];

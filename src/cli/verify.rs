@@ -379,7 +379,10 @@ fn check_about_program(
         }
     }
     let (path, source) = (place.display().to_string(), written.source);
-    Ok((Subject::Program { stated: stated.clone(), path, source }, shown))
+    // What watches joint control states comes behind the threads of the text, and is not told.
+    let mut stated = stated.clone();
+    stated.threads.truncate(written.threads.len());
+    Ok((Subject::Program { stated, path, source }, shown))
 }
 
 /// Checks evidence about a net; what it is about, and what it shows.

@@ -106,6 +106,21 @@ fn what_does_not_hold_in_the_end_is_no_hang() {
     assert!(!said.contains("pairs"), "{said}");
 }
 
+/// What watches joint control states is ours: no report tells of it.
+#[test]
+fn what_watches_joint_states_is_not_told() {
+    let text = "program N\naddress x, y\nnever a at cs, b at cs\nthread a { x = 1; if (y == 0) { cs: nop; } }\n\
+                thread b { y = 1; if (x == 0) { cs: nop; } }\n";
+    for line in [
+        "check n.pal --ask properties",
+        "check n.pal --ask properties --sarif /dev/stdout",
+        "check n.pal --ask properties --certificate e; verify e/n.pal.property-witness-1.json",
+    ] {
+        let (_, said) = run(&[("n.pal", text)], line);
+        assert!(!said.contains("never1") && said.contains("a at cs, b at cs"), "{line}: {said}");
+    }
+}
+
 /// What is to hold in the end is a property, whatever the model is.
 #[test]
 fn what_holds_in_the_end_of_a_language_is_asked_with_properties() {

@@ -90,7 +90,7 @@ pub(super) fn accepted(path: &str, name: &str, shared: &SharedOptions) -> Result
             let (properties, repair) = match shown {
                 Shown::Properties(_, facts) => (facts, None),
                 Shown::Repair(facts) => (None, Some(facts)),
-                Shown::Kind | Shown::Hope(_) | Shown::Language(..) | Shown::Compilations(_) | Shown::Proved(_) => {
+                Shown::Kind | Shown::Hope(_) | Shown::End(_) | Shown::Language(..) | Shown::Compilations(_) | Shown::Proved(_) => {
                     (None, None)
                 }
             };
@@ -115,6 +115,8 @@ enum Shown {
     Kind,
     /// Whether some way lets each copy go on that waits.
     Hope(bool),
+    /// Whether nobody is stuck, and what is to hold in the end does.
+    End(bool),
     /// About a net, and the proved checker accepts it, in these words.
     Proved(String),
     /// About a language: its word, and what is so.
@@ -172,7 +174,7 @@ impl Checked {
                 document.input = Some(subject.path());
                 document.subject = SubjectDocument::new(subject);
                 match shown {
-                    Shown::Kind | Shown::Hope(_) => {}
+                    Shown::Kind | Shown::Hope(_) | Shown::End(_) => {}
                     Shown::Language(word, _) => document.language = Some(word),
                     Shown::Proved(words) => document.proved = Some(words.clone()),
                     Shown::Repair(facts) => document.repair = Some(RepairDocument::new(facts)),
@@ -203,6 +205,8 @@ impl Checked {
                     Shown::Kind if *kind == "race" => format!("{input} has a triangular race"),
                     Shown::Hope(true) => format!("{input} lets whoever waits go on"),
                     Shown::Hope(false) => format!("{input} lets somebody wait whom no way lets go on"),
+                    Shown::End(true) => format!("{input} has no stuck state, and `finally` holds"),
+                    Shown::End(false) => format!("{input} has a stuck state, or one against `finally`"),
                     Shown::Kind if *kind == "free" => format!("{input} has no stuck state"),
                     Shown::Kind if *kind == "stuck" => format!("{input} has a stuck state"),
                     Shown::Kind if *kind == "pso-robust" => format!("{input} is robust against PSO"),
@@ -349,6 +353,9 @@ fn check_about_program(
                 }
                 Evidence::Free(_, certificate) if certificate.is_hopeful => Shown::Hope(true),
                 Evidence::Stuck(_, witness) if witness.hopeless.is_some() => Shown::Hope(false),
+                Evidence::Free(..) | Evidence::Stuck(..) if !program.finally.is_empty() => {
+                    Shown::End(matches!(evidence, Evidence::Free(..)))
+                }
                 _ => Shown::Kind,
             }
         }

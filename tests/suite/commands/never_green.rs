@@ -129,6 +129,12 @@ fn what_holds_in_the_end_of_a_language_is_asked_with_properties() {
         let (code, said) = run(&[("p.pal", text)], line);
         assert!(code == Some(1) && said.starts_with("p.pal: `finally` violated"), "{line}: {said}");
     }
+    let jobs = "plan prove p.pal --each=--model=c11 -o j.jsonl; run j.jsonl; merge j.jsonl --certificate e";
+    let (code, said) = run(&[("p.pal", text)], jobs);
+    assert!(code == Some(1) && said.starts_with("palisade prove p.pal --model=c11: violated"), "{said}");
+    let verified = "check p.pal --ask hangs --certificate e; verify e/p.pal.stuck.json";
+    let (code, said) = run(&[("p.pal", text)], verified);
+    assert!(code == Some(0) && said.contains("has a stuck state, or one against `finally`"), "{said}");
     let (code, said) = run(&[("p.pal", &text.replace("== 2", "== 1"))], "prove p.pal --model c11");
     assert!(code == Some(0) && said.contains("`finally` holds"), "{said}");
 }

@@ -111,8 +111,9 @@ impl Verdicts {
             // Robustness may be there for what it says of the other questions alone.
             is_told: arguments.asks_for(Ask::Robustness.name()),
         };
-        let words =
-            words(asked.iter().filter(|question| carried.is_told || !matches!(question, Question::Language(_))));
+        let told = asked.iter().filter(|question| carried.is_told || !matches!(question, Question::Language(_)));
+        // In the end something may not hold where nobody is stuck.
+        let words = if loaded.program.finally.is_empty() { words(told) } else { ("holds", "violated") };
         let quantifier = loaded.question.as_ref().map(|question| question.condition().quantifier);
         let hangs_under = looks_for_hangs(&arguments, &loaded).then_some(model);
         Ok(Self {

@@ -55,8 +55,7 @@ pub(in crate::cli) fn questions(
     if is_asked(Ask::Races) && arguments.model.model() != Model::Tso {
         return refuse("triangular races are about TSO alone", "leave `--model` out");
     }
-    let may_mean_hangs = !is_of_language || !program.finally.is_empty();
-    if all && may_mean_hangs && arguments.attacks.is_none() && WaitsForEver::is_meant(program) {
+    if all && arguments.attacks.is_none() && WaitsForEver::is_meant(program) {
         asks.push(Ask::Hangs);
     }
     // What is to hold in the end is a property that this question answers.

@@ -155,3 +155,14 @@ fn attacks_that_are_not_there_are_no_question() {
     let (code, said) = run(&[("p.pal", &text)], "check p.pal --ask robustness --attacks 3-900");
     assert!(code == Some(2) && said.contains("there is no attack 900; the program has "), "{said}");
 }
+
+/// Who takes locks is asked whether somebody waits for ever, whatever the model is.
+#[test]
+fn deadlocks_are_told_of_a_language() {
+    let text = "program P\naddress l, m\nthread a { lock(l); lock(m); unlock(m); unlock(l); }\n\
+                thread b { lock(m); lock(l); unlock(l); unlock(m); }\n";
+    let (code, said) = run(&[("p.pal", text)], "check p.pal --model ra");
+    assert!(code == Some(1) && said.starts_with("p.pal: stuck, robust against release/acquire\n"), "{said}");
+    let (code, said) = run(&[("p.pal", text)], "plan check p.pal --each=--model=ra -o j; run j; merge j");
+    assert!(code == Some(1) && said.contains("--model=ra: violated"), "{said}");
+}

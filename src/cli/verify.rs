@@ -90,9 +90,12 @@ pub(super) fn accepted(path: &str, name: &str, shared: &SharedOptions) -> Result
             let (properties, repair) = match shown {
                 Shown::Properties(_, facts) => (facts, None),
                 Shown::Repair(facts) => (None, Some(facts)),
-                Shown::Kind | Shown::Hope(_) | Shown::End(_) | Shown::Language(..) | Shown::Compilations(_) | Shown::Proved(_) => {
-                    (None, None)
-                }
+                Shown::Kind
+                | Shown::Hope(_)
+                | Shown::End(_)
+                | Shown::Language(..)
+                | Shown::Compilations(_)
+                | Shown::Proved(_) => (None, None),
             };
             Ok(AcceptedEvidence { kind, properties, repair, document })
         }

@@ -147,7 +147,7 @@ fn answer(asked: &str, answer: &Cell) -> String {
     let memory = answer.peak_bytes.map_or(String::new(), |bytes| format!("{} MB", bytes >> 20));
     let small = escaped(format!("{tool} {memory}").trim());
     format!(
-        "<td class=\"{verdict}\" title=\"{range}\"{}>{verdict} {:.3} s<br><small>{small}</small></td>",
+        "<td class=\"{verdict}\" title=\"{range}\"{}>{verdict} {:.3}&nbsp;s<br><small>{small}</small></td>",
         titled(asked),
         answer.seconds
     )

@@ -1,8 +1,9 @@
 //! How the command is linked: what is done at each start takes longer than many a small question.
 //!
-//! On Linux with glibc the command is linked at a fixed address, where there is nothing to relocate, and statically where
-//! the linker's compiler has the archives for it, so that no library is loaded. Cargo has no setting that does this for
-//! one's own command and only where it is possible, so the linker finds the archives under the shared libraries' names.
+//! On Linux with glibc the command is linked at a fixed address, where there is nothing to
+//! relocate, and statically where the linker's compiler has the archives for it, so that no library
+//! is loaded. Cargo has no setting that does this for one's own command and only where it is
+//! possible, so the linker finds the archives under the shared libraries' names.
 
 use std::env::var;
 use std::path::{Path, PathBuf};

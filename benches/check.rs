@@ -1,4 +1,5 @@
-//! Verdicts on the shipped models, and on the public corpus where `PALISADE_CORPUS` says where it is.
+//! Verdicts on the shipped models, and on the public corpus where `PALISADE_CORPUS` says where it
+//! is.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use palisade::program::{Copies, Program};

@@ -1,4 +1,5 @@
-//! Verdicts on programs of events and tasks: the shipped models, families that grow, and the published examples where `PALISADE_CORPUS` says where they are.
+//! Verdicts on programs of events and tasks: the shipped models, families that grow, and the
+//! published examples where `PALISADE_CORPUS` says where they are.
 
 use criterion::{BenchmarkGroup, Criterion, criterion_group, criterion_main, measurement::WallTime};
 use palisade::concurrency::{ConcurrencyOptions, check};
@@ -28,7 +29,8 @@ fn with_posts(program: &Program, posts: Posts) -> Program {
     Program { posts, ..program.clone() }
 }
 
-/// [NETYS18, Fig. 2] on the right, for n events that occur once each: each is enabled by the one before, and n tasks read around a ring.
+/// [NETYS18, Fig. 2] on the right, for n events that occur once each: each is enabled by the one
+/// before, and n tasks read around a ring.
 fn ring(n: usize) -> Program {
     let mut text = String::from("program Ring\naddress y0");
     (1..=n).for_each(|i| write!(text, ", x{i}, y{i}").expect("a string takes all"));
@@ -46,8 +48,9 @@ fn ring(n: usize) -> Program {
     program(&text)
 }
 
-/// Eight events, twelve tasks and twelve addresses over 0..3: each event writes an input, its tasks pass it on, and the last one clears what they wrote. One event at a time
-/// if `guarded`; else they meet.
+/// Eight events, twelve tasks and twelve addresses over 0..3: each event writes an input, its tasks
+/// pass it on, and the last one clears what they wrote. One event at a time if `guarded`; else they
+/// meet.
 fn office(guarded: bool) -> Program {
     let mut text = String::from("program Office\ndomain 0..3\naddress busy");
     (1..12).for_each(|i| write!(text, ", x{i}").expect("a string takes all"));
@@ -86,7 +89,8 @@ fn concurrency(group: &mut BenchmarkGroup<'_, WallTime>, name: &str, program: &P
     group.bench_function(name, |bencher| bencher.iter(|| black_box(check(black_box(program), &options)).is_ok()));
 }
 
-/// Measures the verdict about TSO, whose evidence is checked first. Some programs leave their domain when events occur more often than is written.
+/// Measures the verdict about TSO, whose evidence is checked first. Some programs leave their
+/// domain when events occur more often than is written.
 fn tso(group: &mut BenchmarkGroup<'_, WallTime>, name: &str, program: &Program) {
     let Ok(checked) = check_tasks(program, VALUES, &Limits::none()) else { return };
     if let Some(Err(failure)) = confirm(&About::new(program), &checked) {

@@ -1,4 +1,5 @@
-//! Is a program robust? Store buffering, built in code, for one copy of each thread and for any number of copies.
+//! Is a program robust? Store buffering, built in code, for one copy of each thread and for any
+//! number of copies.
 //!
 //! `cargo run --example check`
 

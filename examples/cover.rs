@@ -1,4 +1,5 @@
-//! Can a marking of a Petri net be covered? A mutex for any number of processes, as text and as evidence.
+//! Can a marking of a Petri net be covered? A mutex for any number of processes, as text and as
+//! evidence.
 //!
 //! `cargo run --example cover`
 

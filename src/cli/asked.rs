@@ -1,5 +1,5 @@
-//! The command that asks the same question again, for a page: with its options about input, question
-//! and search.
+//! The command that asks the same question again, for a page: with its options about input,
+//! question and search.
 
 use super::{definition, subcommands};
 use clap::parser::ValueSource;

@@ -1,5 +1,5 @@
-//! Many inputs at once: folders and lists expanded, the work spread over the worker threads, the answers in the order
-//! of the inputs.
+//! Many inputs at once: folders and lists expanded, the work spread over the worker threads, the
+//! answers in the order of the inputs.
 
 use super::folder::files_in;
 use super::load::exit_of;
@@ -97,7 +97,8 @@ pub(super) struct Batch<'a> {
     pub(super) outputs: &'a OutputOptions,
 }
 
-/// Answers the programs that the arguments stand for, prints what there is to say and writes what is asked for. The worst exit status.
+/// Answers the programs that the arguments stand for, prints what there is to say and writes what
+/// is asked for. The worst exit status.
 pub(super) fn answer_all(
     batch: &Batch<'_>,
     shared: &SharedOptions,
@@ -199,9 +200,9 @@ impl Inputs {
         arguments.len() > 1 || arguments.iter().any(several)
     }
 
-    /// Expands arguments. A folder stands for the programs in it, deeply, in the order of their names: those with the
-    /// extension of the format asked for, otherwise `.pal` and `.litmus`. `@LIST` stands for the paths on the lines of
-    /// a file.
+    /// Expands arguments. A folder stands for the programs in it, deeply, in the order of their
+    /// names: those with the extension of the format asked for, otherwise `.pal` and `.litmus`.
+    /// `@LIST` stands for the paths on the lines of a file.
     pub(super) fn expand(arguments: &[String], from: Option<Format>) -> Result<Self, InputError> {
         let mut paths = Vec::new();
         for argument in arguments {
@@ -224,8 +225,8 @@ impl Inputs {
         Ok(Self { paths, several: Self::are_several(arguments) })
     }
 
-    /// Does the work for every input, on as many threads as there are workers, and hands the results over in the
-    /// order of the inputs, each as soon as those before it are there.
+    /// Does the work for every input, on as many threads as there are workers, and hands the
+    /// results over in the order of the inputs, each as soon as those before it are there.
     pub(super) fn for_each<T: Send>(
         &self,
         shared: &SharedOptions,

@@ -1,8 +1,10 @@
-//! `cargo palisade`: builds the tests of a package, lets their harnesses write snapshots, and checks the roles.
+//! `cargo palisade`: builds the tests of a package, lets their harnesses write snapshots, and
+//! checks the roles.
 //!
-//! Tests are built in the release profile with tables of lines, linked to fixed addresses, and without tables of jumps, which the
-//! reader of machine code does not follow. Each test binary is then run with a folder for snapshots; each snapshot, with a file of
-//! roles beside it, is given to `palisade check`.
+//! Tests are built in the release profile with tables of lines, linked to fixed addresses, and
+//! without tables of jumps, which the reader of machine code does not follow. Each test binary is
+//! then run with a folder for snapshots; each snapshot, with a file of roles beside it, is given to
+//! `palisade check`.
 
 use super::Exit;
 use super::asked::quoted;
@@ -41,7 +43,8 @@ What is checked is the machine code that this build makes. Snapshots stay in tar
 tests had in memory.
 ";
 
-/// The target for which tests are built: named, so that the flags below hold for tests alone and not for build scripts.
+/// The target for which tests are built: named, so that the flags below hold for tests alone and
+/// not for build scripts.
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 
 /// The variable that names the folder for snapshots, which `palisade-harness` looks at.
@@ -86,7 +89,8 @@ enum Build {
     ForOrderings,
 }
 
-/// The folder, beside the snapshots of a file of tests, for those of its build without optimisation.
+/// The folder, beside the snapshots of a file of tests, for those of its build without
+/// optimisation.
 const UNOPTIMISED: &str = "unoptimised";
 
 /// That for the snapshots from which orderings are read.
@@ -244,7 +248,8 @@ fn check_package(request: &Request) -> Result<Exit, String> {
     Ok(worst)
 }
 
-/// Builds the tests and runs them; the files of roles beside their snapshots, and whether tests have failed.
+/// Builds the tests and runs them; the files of roles beside their snapshots, and whether tests
+/// have failed.
 fn snapshots_of(request: &Request, kind: Build) -> Result<(Vec<PathBuf>, bool), String> {
     let binaries = build(request, kind)?;
     if binaries.is_empty() {
@@ -294,7 +299,8 @@ fn build(request: &Request, kind: Build) -> Result<Vec<PathBuf>, String> {
         command.env(format!("CARGO_PROFILE_{profile}_DEBUG"), "full");
         command.env(format!("CARGO_PROFILE_{profile}_STRIP"), "none");
         if kind != Build::AsAsked {
-            // All else stays as it is asked for, assertions of debugging builds among it: these are other sources.
+            // All else stays as it is asked for, assertions of debugging builds among it: these are
+            // other sources.
             command.env(format!("CARGO_PROFILE_{profile}_OPT_LEVEL"), "0");
             command.env(format!("CARGO_PROFILE_{profile}_LTO"), "off");
         }
@@ -316,14 +322,15 @@ fn build(request: &Request, kind: Build) -> Result<Vec<PathBuf>, String> {
     Ok(text.lines().filter_map(executable).collect())
 }
 
-/// Whether the unit tests of a library or a program have harnesses: then their binary names the variable that asks for snapshots.
+/// Whether the unit tests of a library or a program have harnesses: then their binary names the
+/// variable that asks for snapshots.
 fn has_harness(binary: &Path) -> bool {
     let name = SNAPSHOT_VARIABLE.as_bytes();
     std::fs::read(binary).is_ok_and(|content| content.windows(name.len()).any(|own| own == name))
 }
 
-/// The folder for the snapshots of a binary, named as its file of tests; with the number that cargo has given it where another package has
-/// such a file as well.
+/// The folder for the snapshots of a binary, named as its file of tests; with the number that cargo
+/// has given it where another package has such a file as well.
 fn folder_of(binary: &Path, taken: &mut BTreeSet<String>) -> PathBuf {
     let stem = binary.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let name = stem.rsplit_once('-').map_or(stem.as_str(), |(name, _)| name);
@@ -331,7 +338,8 @@ fn folder_of(binary: &Path, taken: &mut BTreeSet<String>) -> PathBuf {
     Path::new("target/palisade").join(if is_new { name } else { &stem })
 }
 
-/// Runs the tests of a binary; the files of roles beside their snapshots, and what is to be said of tests that fail.
+/// Runs the tests of a binary; the files of roles beside their snapshots, and what is to be said of
+/// tests that fail.
 fn snapshots(
     request: &Request,
     kind: Build,

@@ -1,6 +1,8 @@
-//! Answers are confirmed before they are reported: their evidence goes through `verify` in the process that found it.
+//! Answers are confirmed before they are reported: their evidence goes through `verify` in the
+//! process that found it.
 //!
-//! `--verify` asks for that; debug builds, and with them all tests of the command line, always do it.
+//! `--verify` asks for that; debug builds, and with them all tests of the command line, always do
+//! it.
 
 use super::{Exit, guard};
 use crate::coverability::Outcome;
@@ -44,8 +46,8 @@ pub fn confirm_net(problem: &Problem, outcome: &Outcome) -> Option<Result<(), Ch
     }
 }
 
-/// The check of the evidence for an answer about a net; nothing for `unknown`. Nets and proofs are too large to be
-/// copied for it.
+/// The check of the evidence for an answer about a net; nothing for `unknown`. Nets and proofs are
+/// too large to be copied for it.
 pub(super) fn net_check(problem: &'static Problem, outcome: &'static Outcome) -> Option<EvidenceCheck> {
     let is_answer = !matches!(outcome, Outcome::Unknown(_));
     is_answer.then(|| Box::new(move || confirm_net(problem, outcome).unwrap_or(Ok(()))) as EvidenceCheck)
@@ -77,8 +79,9 @@ impl Confirmation {
         asked || cfg!(debug_assertions)
     }
 
-    /// Confirms the verdict about a file where that is due. A debug build's own check is given up at a limit, and not
-    /// begun where too little time is left: what is given up takes a processor from the writing of the evidence.
+    /// Confirms the verdict about a file where that is due. A debug build's own check is given up
+    /// at a limit, and not begun where too little time is left: what is given up takes a processor
+    /// from the writing of the evidence.
     pub(super) fn of(
         file: &str,
         asked: bool,
@@ -120,7 +123,8 @@ impl Confirmation {
         }
     }
 
-    /// Says loudly that the evidence about a file is rejected, if it is, and what the process ends with then.
+    /// Says loudly that the evidence about a file is rejected, if it is, and what the process ends
+    /// with then.
     pub(super) fn say_if_rejected(&self, file: &str, exit: &mut Exit, remarks: &mut String) {
         if let Some(alarm) = self.alarm(file) {
             remarks.push_str(&alarm);

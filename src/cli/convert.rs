@@ -19,8 +19,9 @@ pub(super) struct ConvertArguments {
     pub file: String,
     #[command(flatten)]
     pub program: ProgramOptions,
-    /// Format to write. `threads` says a program of events, each with a number of occurrences, by threads alone; `two-threads` is the paper's
-    /// program with one background invocation, to compare.
+    /// Format to write. `threads` says a program of events, each with a number of occurrences, by
+    /// threads alone; `two-threads` is the paper's program with one background invocation, to
+    /// compare.
     #[arg(long, value_name = "FORMAT", value_parser = super::load::written_forms())]
     pub(super) to: Written,
     /// File to write; standard output when left out.

@@ -1,12 +1,13 @@
 //! Files that commands write: whole, or not at all.
 //!
-//! A new text is written beside the file, under a name of its own, and takes the file's name when it is complete. On a
-//! full disk, or where a text turns out to be impossible half-way, nothing of it stays, and what stood there before is
-//! as it was. A link stays a link; the file that it leads to is replaced. The new file has the old one's permissions,
-//! and its owner where the system allows that; further names of the old file (hard links) keep the old content.
+//! A new text is written beside the file, under a name of its own, and takes the file's name when
+//! it is complete. On a full disk, or where a text turns out to be impossible half-way, nothing of
+//! it stays, and what stood there before is as it was. A link stays a link; the file that it leads
+//! to is replaced. The new file has the old one's permissions, and its owner where the system
+//! allows that; further names of the old file (hard links) keep the old content.
 //!
-//! Devices and pipes have no content to keep: they are written to in place, and so is what is named through `/dev` and
-//! `/proc`, as `/dev/stdout` is.
+//! Devices and pipes have no content to keep: they are written to in place, and so is what is named
+//! through `/dev` and `/proc`, as `/dev/stdout` is.
 
 use crate::syntax::InputError;
 use rustix::io::Errno;
@@ -64,7 +65,8 @@ impl NewFile {
     fn take_after(&self, old: &Metadata) -> io::Result<()> {
         let own = self.file.metadata()?;
         if (own.uid(), own.gid()) != (old.uid(), old.gid()) {
-            // Not everybody may give files away: otherwise the file belongs to the user who runs the command, as a new file does.
+            // Not everybody may give files away: otherwise the file belongs to the user who runs
+            // the command, as a new file does.
             let _ = fchown(&self.file, Some(old.uid()), Some(old.gid()));
         }
         self.file.set_permissions(old.permissions())
@@ -159,7 +161,8 @@ impl Drop for TemporaryFolder {
     }
 }
 
-/// The place that links lead to from a path, whether or not there is a file; nothing for what is written in place.
+/// The place that links lead to from a path, whether or not there is a file; nothing for what is
+/// written in place.
 fn followed(path: &Path) -> io::Result<Option<PathBuf>> {
     const MOST_LINKS: usize = 40;
     let mut path = path.to_owned();
@@ -176,7 +179,8 @@ fn followed(path: &Path) -> io::Result<Option<PathBuf>> {
     Err(io::Error::other("too many links lead from one to the next"))
 }
 
-/// What names of files that are being written begin and end with; between them are the number of the process and one of the file.
+/// What names of files that are being written begin and end with; between them are the number of
+/// the process and one of the file.
 const BESIDE: (&str, &str) = (".palisade-", ".new");
 
 /// The files that this process has begun.
@@ -195,8 +199,9 @@ pub(super) fn remove_unfinished() {
     }
 }
 
-/// Removes what processes that were killed have begun in a folder, once for each folder: files of processes that are no more, to which nobody has written for
-/// an hour. (A process of that number may be alive on another machine, which shares the folder.)
+/// Removes what processes that were killed have begun in a folder, once for each folder: files of
+/// processes that are no more, to which nobody has written for an hour. (A process of that number
+/// may be alive on another machine, which shares the folder.)
 fn remove_left_behind(folder: &Path) {
     const AGE: Duration = Duration::from_hours(1);
     static LOOKED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
@@ -242,8 +247,8 @@ fn open_beside(target: &Path) -> io::Result<(File, PathBuf)> {
     }
 }
 
-/// Makes a file that grows beyond the limit of the process (`ulimit -f`) an error like that of a full disk. Without a
-/// handler the system ends the process in the midst of the file.
+/// Makes a file that grows beyond the limit of the process (`ulimit -f`) an error like that of a
+/// full disk. Without a handler the system ends the process in the midst of the file.
 pub(super) fn report_size_limit() {
     static REGISTERED: Once = Once::new();
     REGISTERED.call_once(|| {

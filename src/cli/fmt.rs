@@ -12,10 +12,12 @@ use std::path::Path;
 /// Options of `palisade fmt`.
 #[derive(Clone, Debug, Args)]
 pub(super) struct FmtArguments {
-    /// Programs in the native language, folders of them, `@LIST`; `-` lays out standard input and prints it.
+    /// Programs in the native language, folders of them, `@LIST`; `-` lays out standard input and
+    /// prints it.
     #[arg(required = true)]
     pub files: Vec<String>,
-    /// Change nothing; name the files that are laid out otherwise, and exit with 1 if there are any.
+    /// Change nothing; name the files that are laid out otherwise, and exit with 1 if there are
+    /// any.
     #[arg(long)]
     pub check: bool,
 }

@@ -4,16 +4,17 @@ use std::collections::{BTreeSet, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Creates a folder, and those it lies in, unless they are there. `DIR/.` is the folder `DIR` whether that is there or not.
+/// Creates a folder, and those it lies in, unless they are there. `DIR/.` is the folder `DIR`
+/// whether that is there or not.
 pub(super) fn create_folder(folder: &Path) -> io::Result<()> {
     std::fs::create_dir_all(folder.components().collect::<PathBuf>())
 }
 
 /// The files in a folder and in all folders inside, in order of their paths.
 ///
-/// Links to folders are followed, but every folder is entered once, however many ways lead there: links that go round
-/// in circles end, and what can be reached without a link is named without one. An error comes with the folder that
-/// cannot be read.
+/// Links to folders are followed, but every folder is entered once, however many ways lead there:
+/// links that go round in circles end, and what can be reached without a link is named without one.
+/// An error comes with the folder that cannot be read.
 pub(super) fn files_in(folder: &Path) -> Result<Vec<PathBuf>, (PathBuf, io::Error)> {
     let (mut files, mut entered) = (Vec::new(), HashSet::new());
     let (mut folders, mut links) = (vec![folder.to_owned()], BTreeSet::new());
@@ -52,7 +53,8 @@ mod tests {
             std::fs::create_dir_all(path).expect("a folder");
             std::fs::write(path.join("file"), "").expect("a file");
         }
-        // To itself, to a folder above, to each other, to what is there without a link, elsewhere twice, and to nothing.
+        // To itself, to a folder above, to each other, to what is there without a link, elsewhere
+        // twice, and to nothing.
         for (link, target) in [
             ("b/self", "."),
             ("b/c/up", "../.."),

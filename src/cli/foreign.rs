@@ -1,4 +1,5 @@
-//! What to do with files that people have and that are no texts of programs: sources in C and Rust, executables, nets.
+//! What to do with files that people have and that are no texts of programs: sources in C and Rust,
+//! executables, nets.
 
 use crate::net::Format;
 use std::io::Read;

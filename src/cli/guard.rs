@@ -1,11 +1,13 @@
-//! Checks of evidence, each on a thread of its own: where one breaks off, that is its answer, and nothing else ends.
+//! Checks of evidence, each on a thread of its own: where one breaks off, that is its answer, and
+//! nothing else ends.
 //!
-//! A release build has no code to unwind, so a panic would end the whole process, with a status that is no answer. But a
-//! panicking thread first calls the panic hook, and the hook need not return. The one installed here sends off what went
-//! wrong and then lets the thread sleep for ever: nothing that the check has left half done is ever looked at, and the
-//! other threads never notice. The system takes back what the thread holds when the process ends. It must hold no lock that
-//! others want, and must not be waited for; checks of evidence take no locks, and their caller waits for the answer.
-//! A build that unwinds sends off the same and then unwinds.
+//! A release build has no code to unwind, so a panic would end the whole process, with a status
+//! that is no answer. But a panicking thread first calls the panic hook, and the hook need not
+//! return. The one installed here sends off what went wrong and then lets the thread sleep for
+//! ever: nothing that the check has left half done is ever looked at, and the other threads never
+//! notice. The system takes back what the thread holds when the process ends. It must hold no lock
+//! that others want, and must not be waited for; checks of evidence take no locks, and their caller
+//! waits for the answer. A build that unwinds sends off the same and then unwinds.
 
 use crate::limits::{Limits, StopReason};
 use std::cell::Cell;
@@ -102,7 +104,8 @@ fn described(info: &PanicHookInfo<'_>) -> Broken {
     Broken(what.to_owned() + &place.unwrap_or_default())
 }
 
-/// Whether a test wants the check of this evidence to break off. Tests of debug builds say so; other builds do not ask.
+/// Whether a test wants the check of this evidence to break off. Tests of debug builds say so;
+/// other builds do not ask.
 fn is_planted(name: &str) -> bool {
     cfg!(debug_assertions) && std::env::var_os("PALISADE_PLANTED_PANIC").is_some_and(|planted| planted == name)
 }

@@ -1,4 +1,5 @@
-//! Files that grow by lines, each a JSON document: whole lines, whatever becomes of the process that appends them.
+//! Files that grow by lines, each a JSON document: whole lines, whatever becomes of the process
+//! that appends them.
 
 use super::files::report_size_limit;
 use crate::syntax::InputError;
@@ -36,7 +37,8 @@ impl Lines {
         let failed = |error| InputError::file(self.path.display().to_string(), format!("cannot be written: {error}"));
         let length = self.file.metadata().map_err(failed)?.len();
         self.file.write_all(&line).map_err(|error| {
-            // A line is there whole or not at all; where that fails, too, readers pass over what is cut off.
+            // A line is there whole or not at all; where that fails, too, readers pass over what is
+            // cut off.
             let _ = self.file.set_len(length);
             failed(error)
         })

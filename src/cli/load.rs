@@ -1,4 +1,5 @@
-//! Loading a program for a subcommand: the file, its format, and the options that change its meaning.
+//! Loading a program for a subcommand: the file, its format, and the options that change its
+//! meaning.
 
 use super::output::{print_line, print_text, remark};
 use super::{Exit, SharedOptions, foreign};
@@ -70,7 +71,8 @@ impl Written {
 /// What posts do to store buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PostsChoice {
-    /// A post waits until the poster's buffer is empty; on the main thread, so do the begin and the return of a task.
+    /// A post waits until the poster's buffer is empty; on the main thread, so do the begin and the
+    /// return of a task.
     Drain,
     /// They do nothing to store buffers.
     Plain,
@@ -79,13 +81,16 @@ pub enum PostsChoice {
 /// Options on how to read a program and what to change in it.
 #[derive(Clone, Debug, Default, Args)]
 pub struct ProgramOptions {
-    /// Format of the input; by default its extension tells (.pal, .txt, .litmus, .rmm; .toml for machine code).
+    /// Format of the input; by default its extension tells (.pal, .txt, .litmus, .rmm; .toml for
+    /// machine code).
     #[arg(long, help_heading = "Input", value_name = "FORMAT", value_parser = program_formats())]
     pub from: Option<Format>,
-    /// Copies of threads in place of those in the file: `t1=*,worker=3`, `all=*`; `=0` leaves a thread out.
+    /// Copies of threads in place of those in the file: `t1=*,worker=3`, `all=*`; `=0` leaves a
+    /// thread out.
     #[arg(long, help_heading = "Input", value_name = "THREAD=COPIES", value_delimiter = ',')]
     pub threads: Vec<CopiesOverride>,
-    /// How often events may occur in place of what the file says: `search=2,open=*`, `all=*`; `=0` leaves an event out.
+    /// How often events may occur in place of what the file says: `search=2,open=*`, `all=*`; `=0`
+    /// leaves an event out.
     #[arg(long, help_heading = "Input", value_name = "EVENT=TIMES", value_delimiter = ',')]
     pub events: Vec<CopiesOverride>,
     /// What posts do to store buffers in place of what the file says.
@@ -99,8 +104,8 @@ pub struct ProgramOptions {
     pub wrap: bool,
 }
 
-/// Texts from so many bytes on are read under limits: shorter ones take a few milliseconds, in which limits need not be
-/// asked.
+/// Texts from so many bytes on are read under limits: shorter ones take a few milliseconds, in
+/// which limits need not be asked.
 const LARGE: usize = 1 << 17;
 
 /// A program ready for a subcommand.
@@ -121,8 +126,8 @@ pub struct Loaded {
 }
 
 impl ProgramOptions {
-    /// Reads a program file, `-` for standard input, and makes the changes the options ask for. A program with events or tasks is
-    /// refused.
+    /// Reads a program file, `-` for standard input, and makes the changes the options ask for. A
+    /// program with events or tasks is refused.
     pub fn read(&self, path: &str) -> Result<Loaded, InputError> {
         self.read_within(path, &Limits::none())
     }
@@ -257,7 +262,8 @@ impl Loaded {
         }
     }
 
-    /// Refuses what is about the text itself when an option has changed what posts do, which evidence does not say.
+    /// Refuses what is about the text itself when an option has changed what posts do, which
+    /// evidence does not say.
     pub(super) fn posts_as_in_text(&self) -> Result<(), InputError> {
         if !self.posts_changed {
             return Ok(());
@@ -294,7 +300,8 @@ impl Loaded {
         self.rendered(&self.warnings, shared)
     }
 
-    /// Warnings about the program as text for standard error; nothing when the user wants JSON or quiet.
+    /// Warnings about the program as text for standard error; nothing when the user wants JSON or
+    /// quiet.
     pub(super) fn rendered(&self, warnings: &[Diagnostic], shared: &SharedOptions) -> String {
         if shared.json || shared.quiet {
             return String::new();
@@ -335,7 +342,8 @@ pub(super) fn machine_code(path: &str) -> Result<syntax::Parsed, InputError> {
         .with_help_if(Some("build Palisade with its feature `machine`".to_owned())))
 }
 
-/// Whether a path is read in no time, or cannot be read. Of standard input and of pipes nobody knows when the next byte comes.
+/// Whether a path is read in no time, or cannot be read. Of standard input and of pipes nobody
+/// knows when the next byte comes.
 fn is_read_at_once(path: &str) -> bool {
     let is_small = |file: std::fs::Metadata| file.is_file() && file.len() < LARGE as u64;
     path != "-" && std::fs::metadata(path).map_or(true, is_small)
@@ -353,7 +361,8 @@ pub fn print_input_error(error: &InputError, shared: &SharedOptions) -> Exit {
     exit_of(error)
 }
 
-/// The exit status for an input that was refused, about which there is no answer, or which was not read to its end.
+/// The exit status for an input that was refused, about which there is no answer, or which was not
+/// read to its end.
 pub(super) fn exit_of(error: &InputError) -> Exit {
     match error {
         InputError::Stopped { .. } | InputError::Grows { .. } => Exit::Unknown,

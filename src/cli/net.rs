@@ -27,11 +27,12 @@ pub(super) struct NetArguments {
     /// The attack, as `palisade check -v` numbers them.
     #[arg(long, value_name = "N", default_value_t = 1)]
     attack: usize,
-    /// The format of the net; by default what the extension of the output says, and PNML where it says nothing.
+    /// The format of the net; by default what the extension of the output says, and PNML where it
+    /// says nothing.
     #[arg(long, short, value_name = "FORMAT", value_parser = format_names())]
     format: Option<String>,
-    /// Write the net here instead of to standard output, and its question beside it (FILE.xml for PNML, FILE.prop for
-    /// tts, FILE.formula for LoLA and TINA).
+    /// Write the net here instead of to standard output, and its question beside it (FILE.xml for
+    /// PNML, FILE.prop for tts, FILE.formula for LoLA and TINA).
     #[arg(long, short, value_name = "PATH")]
     output: Option<PathBuf>,
     /// Print the question instead of the net, in formats that keep it in a file of its own.

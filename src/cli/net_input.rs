@@ -16,8 +16,8 @@ pub(super) struct NetOptions {
     /// Format of the net; by default its extension tells.
     #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
     pub(super) from: Option<Format>,
-    /// The question, where it is not in the net's file: `.prop`, `.xml` (Model Checking Contest) or `.formula` (LoLA);
-    /// by default the file of that kind beside the net.
+    /// The question, where it is not in the net's file: `.prop`, `.xml` (Model Checking Contest) or
+    /// `.formula` (LoLA); by default the file of that kind beside the net.
     #[arg(long, value_name = "FILE")]
     pub(super) query: Option<PathBuf>,
     /// The id of the property that is meant, where the query has several.
@@ -34,7 +34,8 @@ pub(super) struct LoadedNet {
     pub(super) problem: Problem,
     /// Bounds of the places that inhibitor arcs test.
     complements: Vec<Complement>,
-    /// The question of reachability, where it is none of coverability. Then the problem has no targets.
+    /// The question of reachability, where it is none of coverability. Then the problem has no
+    /// targets.
     pub(super) reach: Option<ReachQuestion>,
     /// How the question is put, where it is a formula.
     pub(super) quantifier: Option<Quantifier>,
@@ -47,14 +48,16 @@ pub(super) struct LoadedNet {
 }
 
 impl LoadedNet {
-    /// What evidence about it refers to, without names yet. Hashes the files, which takes about as long as reading them.
+    /// What evidence about it refers to, without names yet. Hashes the files, which takes about as
+    /// long as reading them.
     pub(super) fn subject(&self) -> NetSubject {
         let query = self.query.as_ref().map(ReadFile::described);
         NetSubject::of(&self.problem, self.net.described(), query, self.property.clone())
             .with_complements(&self.complements)
     }
 
-    /// The path of the question's file, when it is not the net's, and the property that the command line names.
+    /// The path of the question's file, when it is not the net's, and the property that the command
+    /// line names.
     pub(super) fn question(&self) -> (Option<String>, Option<String>) {
         (self.query.as_ref().map(|query| query.path.clone()), self.property.clone())
     }
@@ -101,8 +104,8 @@ impl ReadFile {
     }
 }
 
-/// Files from so many bytes on are read under limits, and packed ones from so many: shorter ones take a few milliseconds, in
-/// which nobody has to look at limits.
+/// Files from so many bytes on are read under limits, and packed ones from so many: shorter ones
+/// take a few milliseconds, in which nobody has to look at limits.
 const LARGE: u64 = 1 << 18;
 const LARGE_PACKED: u64 = 1 << 14;
 
@@ -151,7 +154,8 @@ impl NetOptions {
         limits.within(move || options.read_properties(&own)).map_err(stopped)?
     }
 
-    /// The properties of the query of the Model Checking Contest that lies beside a net; nothing where none does.
+    /// The properties of the query of the Model Checking Contest that lies beside a net; nothing
+    /// where none does.
     pub(super) fn properties_beside(&self, path: &str) -> Result<Option<Vec<Property>>, InputError> {
         let is_pnml = self.from.or_else(|| Format::of_name(path)) == Some(Format::Pnml);
         if !is_pnml || companion(path, QueryFormat::MccXml).is_none() {
@@ -241,7 +245,8 @@ fn plain(name: &str, net: Net) -> Result<Uninhibited, InputError> {
     without_inhibitors(net, &Limits::none()).map_err(|why| InputError::file(name, why.to_string()))
 }
 
-/// The question's file beside a net's, if there is one: `a.prop` or `a.prop.gz` for `a.tts` and `a.tts.gz`.
+/// The question's file beside a net's, if there is one: `a.prop` or `a.prop.gz` for `a.tts` and
+/// `a.tts.gz`.
 fn companion(net: &str, format: QueryFormat) -> Option<PathBuf> {
     let stem = Path::new(net.strip_suffix(".gz").unwrap_or(net)).with_extension("");
     let plain = stem.with_file_name(format!("{}.{}", stem.file_name()?.to_string_lossy(), format.extension()));

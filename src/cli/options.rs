@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-/// Raised by the first Ctrl-C, SIGTERM or SIGHUP: what runs ends in `unknown`, with what it has found. The second one ends
-/// the process.
+/// Raised by the first Ctrl-C, SIGTERM or SIGHUP: what runs ends in `unknown`, with what it has
+/// found. The second one ends the process.
 static INTERRUPTED: LazyLock<Arc<AtomicBool>> = LazyLock::new(|| Arc::new(AtomicBool::new(false)));
 
 /// Whether the process was asked to end.
@@ -30,10 +30,12 @@ pub enum ColorChoice {
     Never,
 }
 
-/// Options every subcommand has. They may stand before its name as well: see [`SharedOptions::after`].
+/// Options every subcommand has. They may stand before its name as well: see
+/// [`SharedOptions::after`].
 #[derive(Clone, Debug, Args)]
 pub struct SharedOptions {
-    /// Print one JSON document on standard output and nothing else there; `palisade schema` describes it.
+    /// Print one JSON document on standard output and nothing else there; `palisade schema`
+    /// describes it.
     #[arg(long, help_heading = "Output")]
     pub json: bool,
     /// Stop after so long and answer `unknown`: `90`, `90s`, `500ms`, `2m`, `1h`.
@@ -57,11 +59,11 @@ pub struct SharedOptions {
 }
 
 impl SharedOptions {
-    /// These options, which stand after the name of a subcommand, and those before it: what is given twice is taken from
-    /// here, and `-v` is counted in both places.
+    /// These options, which stand after the name of a subcommand, and those before it: what is
+    /// given twice is taken from here, and `-v` is counted in both places.
     ///
-    /// To clap they are two sets of options, not one of global ones, which it would copy into every subcommand's
-    /// definition at each start.
+    /// To clap they are two sets of options, not one of global ones, which it would copy into every
+    /// subcommand's definition at each start.
     #[must_use]
     pub fn after(self, before: &Self) -> Self {
         Self {
@@ -84,13 +86,13 @@ impl SharedOptions {
         }
     }
 
-    /// Sets up what Ctrl-C does, a request to end, and the end of the terminal. The last one is ignored where the process
-    /// was started to ignore it, as by `nohup`.
+    /// Sets up what Ctrl-C does, a request to end, and the end of the terminal. The last one is
+    /// ignored where the process was started to ignore it, as by `nohup`.
     pub(super) fn handle_interrupts() {
         let hangs_up = ignored_signals() >> (SIGHUP - 1) & 1 == 0;
         for signal in [SIGINT, SIGTERM].into_iter().chain(hangs_up.then_some(SIGHUP)) {
-            // A second signal ends the process: the handler reads the flag of the first one before it raises it again.
-            // Without a handler a signal ends the process at once.
+            // A second signal ends the process: the handler reads the flag of the first one before
+            // it raises it again. Without a handler a signal ends the process at once.
             let _ = register_conditional_shutdown(signal, 128 + signal, INTERRUPTED.clone());
             let _ = register(signal, INTERRUPTED.clone());
         }
@@ -117,7 +119,8 @@ impl SharedOptions {
     }
 }
 
-/// The signals that this process ignores, a bit for each, where the system tells (Linux); none elsewhere.
+/// The signals that this process ignores, a bit for each, where the system tells (Linux); none
+/// elsewhere.
 fn ignored_signals() -> u64 {
     /// How many fields stand between the name, which may contain anything, and `sigignore`.
     const FIELD: usize = 30;

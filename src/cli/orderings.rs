@@ -1,4 +1,5 @@
-//! `palisade orderings`: the weakest orderings that keep a program robust against C11, one by one and together.
+//! `palisade orderings`: the weakest orderings that keep a program robust against C11, one by one
+//! and together.
 
 use super::answers::Asking;
 use super::asked::question;
@@ -152,7 +153,8 @@ pub(super) fn answer(
     Ok(outcome)
 }
 
-/// What interleavings say of the properties that the program states: orderings change nothing of that.
+/// What interleavings say of the properties that the program states: orderings change nothing of
+/// that.
 fn properties(
     arguments: &OrderingsArguments,
     limits: &Limits,

@@ -56,8 +56,8 @@ impl Outcome {
     }
 }
 
-/// Runs a command that changes texts: says its answer, writes files for others, and makes the changes
-/// of sources that are to be made (`make`).
+/// Runs a command that changes texts: says its answer, writes files for others, and makes the
+/// changes of sources that are to be made (`make`).
 pub(super) fn run_change(
     (command, file, sarif): (&'static str, &str, &SarifOption),
     shared: &SharedOptions,

@@ -1,4 +1,5 @@
-//! Writes to standard output and standard error for every command; a reader may close either before the end.
+//! Writes to standard output and standard error for every command; a reader may close either before
+//! the end.
 
 use super::{Exit, pending};
 use crate::report::documents;
@@ -6,8 +7,8 @@ use serde::Serialize;
 use std::fmt::Display;
 use std::io::{ErrorKind, Result, Write};
 
-/// Prints to standard output. A reader that has gone away (`palisade … | head`) is no error of ours; a full disk ends the
-/// process.
+/// Prints to standard output. A reader that has gone away (`palisade … | head`) is no error of
+/// ours; a full disk ends the process.
 pub fn print_text(text: impl Display) {
     pending::ends_by_printing();
     print_and_keep(text);
@@ -34,8 +35,9 @@ pub fn print_document(document: &impl Serialize) {
     print_line(documents::text(document));
 }
 
-/// The documents of a command that takes several inputs. Their shape depends on what was named, not on what was found:
-/// an array where a folder, a list or several files were named, else the document itself.
+/// The documents of a command that takes several inputs. Their shape depends on what was named, not
+/// on what was found: an array where a folder, a list or several files were named, else the
+/// document itself.
 pub(super) struct Documents {
     several: bool,
     texts: Vec<String>,

@@ -1,4 +1,5 @@
-//! Files for other machines and for browsers that commands write beside what they print: `--sarif`, `--junit`, `--report`.
+//! Files for other machines and for browsers that commands write beside what they print: `--sarif`,
+//! `--junit`, `--report`.
 
 use super::files::NewFile;
 use crate::report::findings::Answer;
@@ -15,7 +16,8 @@ pub(super) struct OutputOptions {
     /// Write what was found into this file as SARIF 2.1.0, for code hosts and editors.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     sarif: Option<PathBuf>,
-    /// Write the answers into this file as JUnit XML, for build servers: a suite for each program, a case for each question.
+    /// Write the answers into this file as JUnit XML, for build servers: a suite for each program,
+    /// a case for each question.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     junit: Option<PathBuf>,
     #[command(flatten)]
@@ -28,8 +30,9 @@ pub(super) struct OutputOptions {
 /// The option of commands that write a page.
 #[derive(Clone, Debug, Default, Args)]
 pub(super) struct PageOption {
-    /// Write the answer about one program or net into this file as a page for a browser, with everything in it: the source with what matters marked, the computation to
-    /// step through, and the evidence.
+    /// Write the answer about one program or net into this file as a page for a browser, with
+    /// everything in it: the source with what matters marked, the computation to step through, and
+    /// the evidence.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     report: Option<PathBuf>,
 }
@@ -37,7 +40,8 @@ pub(super) struct PageOption {
 /// The option of commands whose answers are no test cases.
 #[derive(Clone, Debug, Default, Args)]
 pub(super) struct SarifOption {
-    /// Write what was found into this file as SARIF 2.1.0, with the changes of the text as fixes, for code hosts and editors.
+    /// Write what was found into this file as SARIF 2.1.0, with the changes of the text as fixes,
+    /// for code hosts and editors.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     sarif: Option<PathBuf>,
     #[command(flatten)]
@@ -70,7 +74,8 @@ impl OutputOptions {
         self.page.report.is_some()
     }
 
-    /// What was found and the page about it, where a file asks for them: changes of texts take their time.
+    /// What was found and the page about it, where a file asks for them: changes of texts take
+    /// their time.
     pub(super) fn answer(&self, find: impl FnOnce() -> Answer, page: impl FnOnce() -> String) -> Option<Answer> {
         self.are_any().then(|| {
             let mut answer = find();

@@ -33,7 +33,8 @@ pub(super) struct Input {
 pub(super) enum State {
     /// Nobody has begun with it.
     Waiting,
-    /// It is being answered, since then; with what to print if nobody does, and whether printing anything is the answer.
+    /// It is being answered, since then; with what to print if nobody does, and whether printing
+    /// anything is the answer.
     Open { since: Instant, found: Option<String>, ends_by_printing: bool },
     /// It is answered: how, and by what document.
     Done { exit: Exit, document: Option<String> },
@@ -95,7 +96,8 @@ pub(super) fn found(text: String) {
     }
 }
 
-/// Says that something is printed, which is the answer of a command with one input. While the watchdog itself prints, this does not return.
+/// Says that something is printed, which is the answer of a command with one input. While the
+/// watchdog itself prints, this does not return.
 pub(super) fn ends_by_printing() {
     for input in &mut lock().inputs {
         if matches!(input.state, State::Open { ends_by_printing: true, .. }) {
@@ -124,7 +126,8 @@ impl Drop for Writing {
     }
 }
 
-/// Does not look at limits where a test wants that. Tests of debug builds say so; other builds do not ask.
+/// Does not look at limits where a test wants that. Tests of debug builds say so; other builds do
+/// not ask.
 pub(super) fn plant(name: &str) {
     let is_planted =
         |variable| cfg!(debug_assertions) && std::env::var_os(variable).is_some_and(|planted| planted == name);

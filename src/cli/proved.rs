@@ -1,4 +1,5 @@
-//! `palisade verify --proved`: has evidence about a net checked once more, by the checker that Coq has proved.
+//! `palisade verify --proved`: has evidence about a net checked once more, by the checker that Coq
+//! has proved.
 
 use std::path::Path;
 use std::process::Command;

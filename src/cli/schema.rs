@@ -10,8 +10,8 @@ use clap::builder::PossibleValuesParser;
 /// Options of `palisade schema`.
 #[derive(Clone, Debug, Args)]
 pub(super) struct SchemaArguments {
-    /// The document: that of a command by the command's name, or `error` for that of refused input. Without a name, the
-    /// names are listed.
+    /// The document: that of a command by the command's name, or `error` for that of refused input.
+    /// Without a name, the names are listed.
     #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(names()))]
     name: Option<String>,
 }

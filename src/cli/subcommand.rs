@@ -8,8 +8,8 @@ type Run = dyn Fn(&mut ArgMatches, &SharedOptions) -> Result<Exit, clap::Error>;
 
 /// A subcommand.
 ///
-/// Its options are defined only when the command line names it: defining those of all subcommands takes longer than
-/// many a small question.
+/// Its options are defined only when the command line names it: defining those of all subcommands
+/// takes longer than many a small question.
 pub(super) struct Subcommand {
     pub(super) name: &'static str,
     about: &'static str,
@@ -18,7 +18,8 @@ pub(super) struct Subcommand {
     workers: bool,
     group: Group,
     examples: &'static str,
-    /// The argument with the name of the only input, where the command is watched until it prints an answer.
+    /// The argument with the name of the only input, where the command is watched until it prints
+    /// an answer.
     watched: Option<&'static str>,
 }
 
@@ -67,7 +68,8 @@ impl Subcommand {
         }
     }
 
-    /// The same, on rayon's workers. Starting them takes a quarter of a small question, so a subcommand that needs them says so.
+    /// The same, on rayon's workers. Starting them takes a quarter of a small question, so a
+    /// subcommand that needs them says so.
     pub(super) fn on_workers(self) -> Self {
         Self { workers: true, ..self }
     }

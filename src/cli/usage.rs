@@ -10,8 +10,8 @@ use std::ffi::OsString;
 /// What an error document names in place of a file.
 const NAME: &str = "<command line>";
 
-/// Says what is wrong with the command line of this process, or what it asks to be told (`--help`, `--version`): with `--json`
-/// an error is a document.
+/// Says what is wrong with the command line of this process, or what it asks to be told (`--help`,
+/// `--version`): with `--json` an error is a document.
 pub(super) fn refuse(error: clap::Error, definition: &mut clap::Command) -> Exit {
     let error = error.format(definition);
     if !error.use_stderr() || !asks_for_json(std::env::args_os()) {
@@ -27,7 +27,8 @@ const METHODS: &str = "--help-methods";
 /// The heading of options that choose among methods, to compare them.
 const HEADING: &str = "Methods";
 
-/// What a command line asks to be told of options that help leaves out: those that choose among methods.
+/// What a command line asks to be told of options that help leaves out: those that choose among
+/// methods.
 pub(super) fn methods(subcommands: &[Subcommand]) -> Option<String> {
     let mut words = std::env::args().skip(1).take_while(|word| word != "--").collect::<Vec<_>>();
     words.iter().position(|word| word == METHODS).map(|position| words.remove(position))?;
@@ -41,7 +42,8 @@ pub(super) fn methods(subcommands: &[Subcommand]) -> Option<String> {
     Some(command.clone().after_help("").render_long_help().to_string())
 }
 
-/// Whether a command line asks for documents, as far as one tells that the command does not understand.
+/// Whether a command line asks for documents, as far as one tells that the command does not
+/// understand.
 fn asks_for_json(mut arguments: impl Iterator<Item = OsString>) -> bool {
     arguments.by_ref().take_while(|argument| argument != "--").any(|argument| argument == "--json")
 }

@@ -45,10 +45,10 @@ pub(super) struct VerifyOptions {
     /// The file with the question, for nets whose question is in a file of its own.
     #[arg(long, value_name = "FILE")]
     query: Option<PathBuf>,
-    /// Also write the proof obligations of accepted certificates as SMT-LIB 2 scripts into this folder.
+    /// Write the obligations of accepted certificates as SMT-LIB 2 scripts into this folder.
     #[arg(long, value_name = "DIR")]
     smtlib: Option<PathBuf>,
-    /// Have evidence about nets checked as well by `palisade-proved`, whose soundness is proved in Coq.
+    /// Have evidence about nets checked by `palisade-proved` too, which is proved sound in Coq.
     #[arg(long)]
     proved: bool,
 }
@@ -79,7 +79,8 @@ impl From<String> for NotAccepted {
     }
 }
 
-/// Checks the evidence in a file against the input that it states, under limits. The document calls the file by `name`.
+/// Checks the evidence in a file against the input that it states, under limits. The document calls
+/// the file by `name`.
 pub(super) fn accepted(path: &str, name: &str, shared: &SharedOptions) -> Result<AcceptedEvidence, NotAccepted> {
     let options = VerifyOptions { evidence: Vec::new(), program: None, query: None, smtlib: None, proved: false };
     let begin = Instant::now();
@@ -128,7 +129,8 @@ enum Shown {
     Repair(RepairFacts),
     /// About properties; of a proof also what the checker says.
     Properties(ShownProperties, Option<PropertyFacts>),
-    /// About a build without optimisation that is robust: why that need not hold of every compilation of its sources, if it need not.
+    /// About a build without optimisation that is robust: why that need not hold of every
+    /// compilation of its sources, if it need not.
     Compilations(Option<String>),
 }
 
@@ -312,7 +314,7 @@ fn check_about_program(
     let place = place_of(&stated.input, options.program.as_deref(), path);
     let (written, question) = load_program(&place, stated)?;
     let mut program = written.clone();
-    // Evidence about joint control states is about the program that watches them by threads of their own.
+    // Evidence about joint control states is about the program with threads that watch them.
     let is_about_properties = matches!(evidence, Evidence::Property(..) | Evidence::PropertyWitness(..));
     let watching = program.threads.len() + program.never.len();
     if is_about_properties && !program.never.is_empty() && stated.threads.len() == watching {
@@ -485,8 +487,8 @@ fn read_evidence(path: &str) -> Result<Vec<u8>, Checked> {
     Ok(text)
 }
 
-/// Where the input is: where the user says; else where the evidence says, seen from here or from the evidence; else
-/// beside the evidence.
+/// Where the input is: where the user says; else where the evidence says, seen from here or from
+/// the evidence; else beside the evidence.
 fn place_of(input: &InputFile, given: Option<&Path>, evidence: &str) -> PathBuf {
     if let Some(given) = given {
         return given.to_owned();
@@ -498,7 +500,7 @@ fn place_of(input: &InputFile, given: Option<&Path>, evidence: &str) -> PathBuf 
     candidates.into_iter().flatten().find(|candidate| candidate.is_file()).unwrap_or(stated)
 }
 
-/// Reads the program with its question and makes the changes that the evidence says options have made.
+/// Reads the program with its question, changed as the evidence says options have changed it.
 fn load_program(place: &Path, subject: &ProgramSubject) -> Result<(Program, Option<Question>), Checked> {
     let Some(path) = place.to_str() else {
         return Err(Checked::Unreadable { reason: "the input's path is not UTF-8".to_owned() });
@@ -510,7 +512,8 @@ fn load_program(place: &Path, subject: &ProgramSubject) -> Result<(Program, Opti
         .ok_or_else(|| rejected(format!("the input format `{}` is not known", subject.input.format)))?;
     let refused = |what: &str| rejected(format!("the input cannot be read as a {} program{what}", format.name()));
     let Parsed { mut program, question, .. } = if format == Format::Machine {
-        // The content is the listing of what was lifted, which names image, snapshot and roles by digest.
+        // The content is the listing of what was lifted, which names image, snapshot and roles by
+        // digest.
         let lifted = machine_code(path).map_err(unreadable)?;
         check_content(&subject.input, path, lifted.program.source.text.as_bytes())?;
         lifted
@@ -524,7 +527,8 @@ fn load_program(place: &Path, subject: &ProgramSubject) -> Result<(Program, Opti
     Ok((program, question))
 }
 
-/// Reads the repaired texts that evidence names, with the changes that options have made to the program.
+/// Reads the repaired texts that evidence names, with the changes that options have made to the
+/// program.
 fn load_repaired(
     subject: &ProgramSubject,
     repair: &RepairEvidence,

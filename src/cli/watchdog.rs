@@ -1,8 +1,11 @@
-//! The last resort where work does not look at its limits: a thread beside it prints `unknown`, with what has been found, and ends the process.
+//! The last resort where work does not look at its limits: a thread beside it prints `unknown`,
+//! with what has been found, and ends the process.
 //!
-//! Work looks at its limits and ends by itself, with all that it has to tell. Where it does not, nobody answers by the time, or within the memory, that was asked
-//! for. Then this thread does, [somewhat later](GRACE), in the form that was asked for; after a request to end it waits for [a second](PATIENCE). What was found
-//! of other inputs is printed as well, and so is what a command has [left](super::pending::found) for the case.
+//! Work looks at its limits and ends by itself, with all that it has to tell. Where it does not,
+//! nobody answers by the time, or within the memory, that was asked for. Then this thread does,
+//! [somewhat later](GRACE), in the form that was asked for; after a request to end it waits for [a
+//! second](PATIENCE). What was found of other inputs is printed as well, and so is what a command
+//! has [left](super::pending::found) for the case.
 
 use super::options::interrupted;
 use super::output::print_and_keep;
@@ -14,7 +17,8 @@ use crate::syntax::InputError;
 use std::sync::Once;
 use std::time::{Duration, Instant};
 
-/// What is waited for behind a limit, where a tenth of the time is less: most work looks at its limits far more often.
+/// What is waited for behind a limit, where a tenth of the time is less: most work looks at its
+/// limits far more often.
 const GRACE: Duration = Duration::from_millis(250);
 
 /// What is waited for after a request to end.
@@ -23,7 +27,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// How often to look.
 const INTERVAL: Duration = Duration::from_millis(25);
 
-/// What is waited for behind a limit while the process does not get its share of the processor, where a tenth of the time is less.
+/// What is waited for behind a limit while the process does not get its share of the processor,
+/// where a tenth of the time is less.
 const BUSY: Duration = Duration::from_secs(1);
 
 /// Watches a command with one input until it prints something.
@@ -42,7 +47,8 @@ pub(super) fn watch_inputs(names: &[String], are_several: bool, shared: &SharedO
     start(shared);
 }
 
-/// Starts the thread. Tests of debug builds can do without it, where the work is to look at its limits.
+/// Starts the thread. Tests of debug builds can do without it, where the work is to look at its
+/// limits.
 fn start(shared: &SharedOptions) {
     if cfg!(debug_assertions) && std::env::var_os("PALISADE_WITHOUT_WATCHDOG").is_some() {
         return;

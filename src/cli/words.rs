@@ -1,4 +1,5 @@
-//! The words that several commands have for the same: what is asked, and against which memory model.
+//! The words that several commands have for the same: what is asked, and against which memory
+//! model.
 
 use crate::questions::QueueOrder;
 use crate::report::models::{MODELS, model_of, model_word};
@@ -16,12 +17,14 @@ pub(super) enum Ask {
     Concurrency,
     /// Whether store buffers show what no interleaving does.
     Robustness,
-    /// Whether somebody waits for ever: a state in which nobody goes on, and somebody waits who must not.
+    /// Whether somebody waits for ever: a state in which nobody goes on, and somebody waits who
+    /// must not.
     Hangs,
     /// Whether somebody waits whom no way lets go on, while others may go on for ever; of fixed
     /// numbers.
     Hopeless,
-    /// Whether a load after a store races with another thread's store: without such a triangular race a program of threads is robust.
+    /// Whether a load after a store races with another thread's store: without such a triangular
+    /// race a program of threads is robust.
     Races,
 }
 
@@ -39,7 +42,8 @@ impl Ask {
     }
 }
 
-/// What reads `--ask` where the command is about robustness alone: it says where to ask the other questions.
+/// What reads `--ask` where the command is about robustness alone: it says where to ask the other
+/// questions.
 pub(super) fn robustness_or_concurrency() -> impl TypedValueParser<Value = Ask> {
     let is_listed = |ask: &Ask| matches!(ask, Ask::Robustness | Ask::Concurrency);
     let value = |ask: &Ask| ask.to_possible_value().map(|value| value.hide(!is_listed(ask)));
@@ -57,7 +61,8 @@ pub(super) enum Against {
 }
 
 impl Against {
-    /// The memory model under which properties are asked: interleavings for a language, as a robust program has no other executions.
+    /// The memory model under which properties are asked: interleavings for a language, as a robust
+    /// program has no other executions.
     pub(super) fn model(self) -> Model {
         match self {
             Self::Model(model) => model,
@@ -87,7 +92,8 @@ pub(super) fn models_and_languages() -> impl TypedValueParser<Value = Against> {
     models_listing(|_| true)
 }
 
-/// The same where the command refuses other models of machines than TSO: it says why, and the help leaves them out.
+/// The same where the command refuses other models of machines than TSO: it says why, and the help
+/// leaves them out.
 pub(super) fn tso_and_languages() -> impl TypedValueParser<Value = Against> {
     models_listing(|model| model == Model::Tso)
 }
@@ -112,7 +118,8 @@ pub(super) enum QueueChoice {
     /// In any order, as delays, priorities and barriers have it.
     #[default]
     Bag,
-    /// In the order of their posts: violations that need another order are none. A program that is robust for any order is robust for this one.
+    /// In the order of their posts: violations that need another order are none. A program that is
+    /// robust for any order is robust for this one.
     Fifo,
 }
 

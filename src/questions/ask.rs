@@ -1,4 +1,5 @@
-//! Questions of all kinds, asked alike: decided, their evidence at hand and checked, their accounts told.
+//! Questions of all kinds, asked alike: decided, their evidence at hand and checked, their accounts
+//! told.
 
 use super::{About, Evident, Question};
 use crate::evidence::Evidence;
@@ -71,7 +72,8 @@ impl<Q: Question> Asked for Answered<Q> {
     }
 }
 
-/// An access that the processor makes at once, and the program in parts: what the program shows need not be.
+/// An access that the processor makes at once, and the program in parts: what the program shows
+/// need not be.
 fn place_in_parts(program: &Program) -> Option<&str> {
     Heading::of(&program.source)?.parts.first().copied()
 }

@@ -1,4 +1,5 @@
-//! Is a program of events robust against concurrency: can events be seen as atomic, and their tasks as run one after the other?
+//! Is a program of events robust against concurrency: can events be seen as atomic, and their tasks
+//! as run one after the other?
 
 use super::{About, Evident, Question};
 use crate::concurrency::{ConcurrencyCheck, ConcurrencyOptions, ConcurrencyVerdict, check, in_order, is_in_order};
@@ -29,7 +30,8 @@ pub enum QueueOrder {
     /// In any order, as delays, priorities and barriers have it.
     #[default]
     Bag,
-    /// In the order of their posts: violations that need another order are none. A program that is robust for any order is robust for this one.
+    /// In the order of their posts: violations that need another order are none. A program that is
+    /// robust for any order is robust for this one.
     Fifo,
 }
 
@@ -161,7 +163,8 @@ fn reason_words(reason: &ConcurrencyReason) -> &'static str {
     }
 }
 
-/// Replaces a violation by one in order where there is one; with an ordinary queue, others do not count.
+/// Replaces a violation by one in order where there is one; with an ordinary queue, others do not
+/// count.
 fn put_in_order(checked: &mut ConcurrencyCheck, program: &Program, queue: QueueOrder, limits: &Limits) {
     let ConcurrencyVerdict::NotRobust(violation) = &mut checked.verdict else { return };
     if is_in_order(program, violation) {

@@ -1,4 +1,5 @@
-//! What questions about store buffers have in common: a store that is delayed past a later access, and the cycle that shows it.
+//! What questions about store buffers have in common: a store that is delayed past a later access,
+//! and the cycle that shows it.
 
 use super::About;
 use crate::program::{Action, InstructionId, Program, ThreadId};

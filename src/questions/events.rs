@@ -99,7 +99,8 @@ impl Question for EventRobustness<'_> {
     }
 }
 
-/// Replaces a violation by one in order where there is one; with an ordinary queue, others do not count.
+/// Replaces a violation by one in order where there is one; with an ordinary queue, others do not
+/// count.
 fn put_in_order(checked: &mut TaskCheck, program: &Program, queue: QueueOrder, limits: &Limits) {
     let Some(witness) = &checked.witness else { return };
     if is_task_witness_in_order(program, witness) {

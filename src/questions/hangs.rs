@@ -1,4 +1,5 @@
-//! Does anybody wait for ever: is there a *stuck state*, in which nobody goes on and somebody waits who must not?
+//! Does anybody wait for ever: is there a *stuck state*, in which nobody goes on and somebody waits
+//! who must not?
 
 use super::delay::line;
 use super::{About, Evident, Question};

@@ -1,4 +1,5 @@
-//! Is a program of threads robust against a language: is every execution graph that C11, or release/acquire, admits one of an interleaving, without races?
+//! Is a program of threads robust against a language: is every execution graph that C11, or
+//! release/acquire, admits one of an interleaving, without races?
 
 use super::{About, Evident, Question};
 use crate::evidence::{Evidence, StaleClaim};
@@ -59,7 +60,8 @@ impl<'p> LanguageRobustness<'p> {
         Some(error.with_help("state them, as in `store(x, 1, release)` and `load(x, acquire)`".to_owned()))
     }
 
-    /// What the answer says of machines: by which mappings it holds there, or what stands in the way.
+    /// What the answer says of machines: by which mappings it holds there, or what stands in the
+    /// way.
     fn machines(&self) -> String {
         if self.axioms == Axioms::Ra {
             return "not said: every access counts as acquire and release; `--model c11` takes the text's orderings"
@@ -103,8 +105,8 @@ impl<'p> LanguageRobustness<'p> {
     }
 }
 
-/// Has answers about the interleavings of a program say what follows for a language: the same where the program is robust, and else nothing of
-/// what holds for all of them.
+/// Has answers about the interleavings of a program say what follows for a language: the same where
+/// the program is robust, and else nothing of what holds for all of them.
 ///
 /// Of hangs that is so for the same reason as under TSO ([`crate::hangs`]), as the order of stores
 /// is part of an execution graph: a thread that waits reads the last store of an address in the
@@ -132,7 +134,8 @@ pub fn carry_to_language(program: &Program, accounts: &mut [Account<'_>]) {
             account.leave_open("hangs are unknown".to_owned(), reason);
             continue;
         }
-        // Whatever the word was, `holds`, or `Never` of a litmus test: it is one about interleavings.
+        // Whatever the word was, `holds`, or `Never` of a litmus test: it is one about
+        // interleavings.
         let model = account.verdict.split_once(" under ").map_or("", |(_, model)| model);
         account.leave_open(format!("unknown under {model}"), reason);
     }

@@ -1,8 +1,8 @@
-//! What can be asked about a program. Each question is a room: what is asked, how it is decided, what shows its answer, and what there is to
-//! tell about it.
+//! What can be asked about a program. Each question is a room: what is asked, how it is decided,
+//! what shows its answer, and what there is to tell about it.
 //!
-//! A question that implements [`Question`] reaches decision, evidence, its check, text, JSON, SARIF, JUnit and pages: these are made of its
-//! [`Account`], and know no kinds of questions.
+//! A question that implements [`Question`] reaches decision, evidence, its check, text, JSON,
+//! SARIF, JUnit and pages: these are made of its [`Account`], and know no kinds of questions.
 
 mod about;
 mod ask;
@@ -36,7 +36,8 @@ use crate::syntax::InputError;
 
 /// An answer that carries what shows it.
 pub trait Evident {
-    /// The evidence about a program, each piece with the word that names its file; nothing where there is no answer.
+    /// The evidence about a program, each piece with the word that names its file; nothing where
+    /// there is no answer.
     fn evidence(&self, about: &About<'_>) -> Vec<(String, Evidence)>;
 }
 

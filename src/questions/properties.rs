@@ -1,4 +1,5 @@
-//! Does a program keep the properties that it states – each `ensure`, `fail` and `never`, and the question of a litmus test – under a memory model?
+//! Does a program keep the properties that it states – each `ensure`, `fail` and `never`, and the
+//! question of a litmus test – under a memory model?
 
 use super::{About, Evident, Question};
 use crate::evidence::{Evidence, PropertyReason};
@@ -30,7 +31,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct PropertyOptions {
     /// The memory model.
     pub model: Model,
-    /// The language whose interleavings are asked about, where the answers are to be about it ([`by_language`](super::by_language)).
+    /// The language whose interleavings are asked about, where the answers are to be about it
+    /// ([`by_language`](super::by_language)).
     pub language: Option<Axioms>,
     /// The labels of the properties to ask about; all where there are none.
     pub only: Vec<String>,
@@ -67,7 +69,8 @@ impl PropertyOptions {
 pub struct Properties<'p> {
     /// The program as it is written.
     written: About<'p>,
-    /// The threads that are asked about: some watch joint control states, some say events and tasks.
+    /// The threads that are asked about: some watch joint control states, some say events and
+    /// tasks.
     watched: Cow<'p, Program>,
     /// How these threads say events and tasks.
     queued: Option<Queued>,
@@ -295,7 +298,8 @@ impl<'p> Properties<'p> {
         }
     }
 
-    /// The computation of events and tasks that a violation stands for; nothing for programs of threads alone.
+    /// The computation of events and tasks that a violation stands for; nothing for programs of
+    /// threads alone.
     fn events(&self, violation: &Violation) -> Option<Computation> {
         let mut instance = self.written.program.clone();
         let queued = self.queued.as_ref()?;

@@ -20,7 +20,8 @@ pub struct PsoRobustness<'p> {
 }
 
 impl PsoRobustness<'_> {
-    /// Why nothing about a program is asked under other models than SC and TSO, and what to ask instead; nothing where it can be.
+    /// Why nothing about a program is asked under other models than SC and TSO, and what to ask
+    /// instead; nothing where it can be.
     pub fn other_models(program: &Program, format: Format) -> Option<(&'static str, &'static str)> {
         if program.is_event_driven() {
             return Some(("events and tasks run under SC or under TSO", "say `--model sc` or `--model tso`"));

@@ -1,4 +1,5 @@
-//! Has a program of threads a triangular race? Without one, and without sections, it is robust; with one it may be.
+//! Has a program of threads a triangular race? Without one, and without sections, it is robust;
+//! with one it may be.
 
 use super::delay::line;
 use super::{About, Evident, Question};

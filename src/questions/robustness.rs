@@ -1,4 +1,5 @@
-//! Is a program of threads robust against TSO: does every computation have the trace of an interleaving?
+//! Is a program of threads robust against TSO: does every computation have the trace of an
+//! interleaving?
 
 use super::{About, Evident, Question, delay};
 use crate::evidence::Evidence;

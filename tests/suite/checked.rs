@@ -43,7 +43,8 @@ pub(crate) fn check_concurrency(program: &Program, options: &ConcurrencyOptions)
     Ok(checked)
 }
 
-/// Decides an event-driven program's robustness against TSO; panics when the evidence for the verdict is rejected.
+/// Decides an event-driven program's robustness against TSO; panics when the evidence for the
+/// verdict is rejected.
 pub(crate) fn check_tasks(program: &Program, values: usize) -> Result<TaskCheck, Fault> {
     let checked = palisade::robustness::check_tasks(program, values, &Limits::none())?;
     if let Some(Err(failure)) = confirm(&About::new(program), &checked) {
@@ -52,7 +53,8 @@ pub(crate) fn check_tasks(program: &Program, values: usize) -> Result<TaskCheck,
     Ok(checked)
 }
 
-/// Decides a program's robustness against PSO; panics when the evidence for the verdict is rejected.
+/// Decides a program's robustness against PSO; panics when the evidence for the verdict is
+/// rejected.
 pub(crate) fn check_pso(program: &Program, values: usize) -> Result<PsoCheck, Fault> {
     let checked = palisade::robustness::check_pso(program, values, &Limits::none())?;
     if let Some(Err(failure)) = confirm(&About::new(program), &checked) {
@@ -61,7 +63,8 @@ pub(crate) fn check_pso(program: &Program, values: usize) -> Result<PsoCheck, Fa
     Ok(checked)
 }
 
-/// Decides a program's robustness against a language; panics when the evidence for the verdict is rejected.
+/// Decides a program's robustness against a language; panics when the evidence for the verdict is
+/// rejected.
 pub(crate) fn check_language(program: &Program, axioms: Axioms, limits: &Limits) -> Result<StaleCheck, Fault> {
     let options = StaleOptions { axioms, values: DEFAULT_VALUES, certifies: true, limits: limits.clone() };
     let checked = palisade::robustness::check_stale(program, &options)?;
@@ -80,7 +83,8 @@ pub(crate) fn prove(program: &Program, question: Option<&Question>, options: &Pr
     Ok(proof)
 }
 
-/// Answers the properties of events and tasks, by the threads that say them; panics when the evidence for an answer is rejected.
+/// Answers the properties of events and tasks, by the threads that say them; panics when the
+/// evidence for an answer is rejected.
 pub(crate) fn prove_events(program: &Program, threads: &Program, options: &ProveOptions) -> Result<Proof, Fault> {
     let mut proof = palisade::properties::prove(threads, None, options)?;
     if program.posts == Posts::Plain && options.model == Model::Tso {
@@ -92,7 +96,8 @@ pub(crate) fn prove_events(program: &Program, threads: &Program, options: &Prove
     Ok(proof)
 }
 
-/// Decides whether a program has a triangular race; panics when the evidence for the answer is rejected.
+/// Decides whether a program has a triangular race; panics when the evidence for the answer is
+/// rejected.
 pub(crate) fn races(program: &Program, options: &RaceOptions) -> Result<Races, Fault> {
     let races = palisade::properties::races::races(program, options)?;
     if let Some(Err(failure)) = confirm(&About::new(program), &races) {

@@ -3,7 +3,8 @@
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// The folder with the corpus. Tests that use it stand under `#[needs::variable("PALISADE_CORPUS")]`.
+/// The folder with the corpus. Tests that use it stand under
+/// `#[needs::variable("PALISADE_CORPUS")]`.
 pub(crate) fn corpus() -> PathBuf {
     std::env::var_os("PALISADE_CORPUS").expect("PALISADE_CORPUS says where the corpus is").into()
 }

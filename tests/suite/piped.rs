@@ -3,7 +3,8 @@
 use std::io::{ErrorKind, Write};
 use std::process::{Command, Output, Stdio};
 
-/// Runs `palisade` with a text on standard input, which it need not read: it may refuse its arguments first.
+/// Runs `palisade` with a text on standard input, which it need not read: it may refuse its
+/// arguments first.
 pub(crate) fn palisade_reading(arguments: &[&str], text: &str) -> Output {
     let mut child = Command::new(env!("CARGO_BIN_EXE_palisade"))
         .args(arguments)

@@ -12,7 +12,8 @@ pub(crate) struct Solver {
 }
 
 impl Solver {
-    /// A solver that is installed. Tests that use it stand under `#[needs::command("z3 --version", "cvc5 --version")]`.
+    /// A solver that is installed. Tests that use it stand under
+    /// `#[needs::command("z3 --version", "cvc5 --version")]`.
     pub(crate) fn installed() -> Self {
         let known = [
             Self { name: "z3", arguments: &["-in", "-T:60"] },

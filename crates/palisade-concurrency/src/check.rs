@@ -102,7 +102,8 @@ impl From<StopReason> for Stop {
     }
 }
 
-/// The states explored, breadth first, with how each was reached first. None is covered by an earlier one.
+/// The states explored, breadth first, with how each was reached first. None is covered by an
+/// earlier one.
 struct Search<'p> {
     system: System<'p>,
     states: Vec<State>,

@@ -1,15 +1,20 @@
-//! Which states make others superfluous: from them everything can be done that can be done from the others.
+//! Which states make others superfluous: from them everything can be done that can be done from the
+//! others.
 //!
-//! A state *covers* another one of the same *shape* – memory, stage, λ, what runs, what is pending – when
+//! A state *covers* another one of the same *shape* – memory, stage, λ, what runs, what is pending
+//! – when
 //!
 //! - events may still occur at least as often,
 //! - more has been done by events on the path, in the event that runs, and to what λ must meet,
-//! - less has been done by and after the cut main task, or none is cut at all, and fewer tasks happen after it.
+//! - less has been done by and after the cut main task, or none is cut at all, and fewer tasks
+//!   happen after it.
 //!
-//! Then each step of the covered state is one of the covering state with the same label, and leads to a state that covers the one after it: accesses are only
-//! ever added, a guess is as free as before, and only an access that meets H, or a late task, closes a branch. A state that is covered by an accepting one
-//! may accept; one that covers an accepting one accepts. So the search leaves out what is covered by a state it has, and as it goes breadth first, it still
-//! finds an accepting state in as few steps as there can be.
+//! Then each step of the covered state is one of the covering state with the same label, and leads
+//! to a state that covers the one after it: accesses are only ever added, a guess is as free as
+//! before, and only an access that meets H, or a late task, closes a branch. A state that is
+//! covered by an accepting one may accept; one that covers an accepting one accepts. So the search
+//! leaves out what is covered by a state it has, and as it goes breadth first, it still finds an
+//! accepting state in as few steps as there can be.
 
 use crate::state::{Monitor, Pending, Run, State};
 use rustc_hash::{FxHashMap, FxHasher};
@@ -36,7 +41,8 @@ impl Antichains {
         self.by_shape.entry(shape(state)).or_default().push(number);
     }
 
-    /// Whether one of several states is covered by another one of them; of two equal ones the later is.
+    /// Whether one of several states is covered by another one of them; of two equal ones the later
+    /// is.
     pub(super) fn is_superfluous(&self, states: &[State], number: usize) -> bool {
         let state = &states[number];
         self.by_shape[&shape(state)].iter().map(|other| *other as usize).any(|other| {

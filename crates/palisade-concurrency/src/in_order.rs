@@ -17,8 +17,9 @@ pub fn is_in_order(program: &Program, violation: &ConcurrencyViolation) -> bool 
     steps.iter().all(|step| machine.apply(&mut state, *step).is_ok()) && !is_out_of_order(&state, steps)
 }
 
-/// A violation with the same events in which the main thread takes tasks in the order of their posts, by enumeration of the interleavings whose
-/// invocations execute no more instructions than there. Nothing where there is none, or more than so many configurations.
+/// A violation with the same events in which the main thread takes tasks in the order of their
+/// posts, by enumeration of the interleavings whose invocations execute no more instructions than
+/// there. Nothing where there is none, or more than so many configurations.
 pub fn in_order(
     program: &Program,
     violation: &ConcurrencyViolation,

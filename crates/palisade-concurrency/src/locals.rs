@@ -116,7 +116,8 @@ impl<'p> Locals<'p> {
                 let values = self.values.entry((local.template, register)).or_default();
                 if values.insert(*value) && values.len() > self.limit {
                     let kind = FaultKind::Growth { what: Growing::Register(register), limit: self.limit };
-                    // The parameter grows in the task; the instruction that is named is one of its own, as registers are a template's.
+                    // The parameter grows in the task; the instruction that is named is one of its
+                    // own, as registers are a template's.
                     let (thread, instruction) =
                         if by.0 == local.template { by } else { (local.template, InstructionId::from_index(0)) };
                     return Err(Fault { thread, instruction, kind });
@@ -169,7 +170,8 @@ impl<'p> Locals<'p> {
         let mut open: Vec<(LabelId, Registers, Vec<LocalStep>)> = vec![(label, registers.clone(), Vec::new())];
         seen.insert((label, registers));
         let mut steps = 0;
-        // A stretch of local instructions that never leaves itself: what is seen and leads to nothing.
+        // A stretch of local instructions that never leaves itself: what is seen and leads to
+        // nothing.
         let mut leaves = false;
         while let Some((label, registers, way)) = open.pop() {
             let here = &self.by_label[template.index()][label.index()].to_vec();

@@ -108,7 +108,8 @@ impl Accesses<'_, '_> {
         Ok(AccessResult { accesses: after.accesses, memory, local, steps: after.steps })
     }
 
-    /// Every way through a section, from `lock` to `unlock`. A section that is not closed is no access.
+    /// Every way through a section, from `lock` to `unlock`. A section that is not closed is no
+    /// access.
     fn section(&mut self, template: ThreadId, id: InstructionId, start: &Inside) -> Result<Vec<AccessResult>, Fault> {
         let thread = self.locals.program().thread(template);
         let by_label = thread.instructions_by_label();

@@ -1,4 +1,5 @@
-//! Why an interleaving has no serial permutation: a cycle of events, or a conflict that goes backward in one event.
+//! Why an interleaving has no serial permutation: a cycle of events, or a conflict that goes
+//! backward in one event.
 
 use palisade_evidence::ConcurrencyReason;
 use palisade_model::program::Value;
@@ -18,7 +19,8 @@ struct Access {
     writes: bool,
 }
 
-/// The reason why an interleaving has no serial permutation, if that is so. A cycle of events is preferred, a shortest one.
+/// The reason why an interleaving has no serial permutation, if that is so. A cycle of events is
+/// preferred, a shortest one.
 ///
 /// # Errors
 ///

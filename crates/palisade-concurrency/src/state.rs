@@ -59,8 +59,8 @@ pub(super) struct Monitor {
     pub(super) path: Levels,
     /// H: the accesses of and after the cut main task; none if there is no such task.
     pub(super) cut: Option<Levels>,
-    /// What λ must meet to spoil the trace: in its event the accesses of later invocations, afterwards those of events on the path. Only
-    /// those to λ's address, unless λ is a section.
+    /// What λ must meet to spoil the trace: in its event the accesses of later invocations,
+    /// afterwards those of events on the path. Only those to λ's address, unless λ is a section.
     pub(super) spoiling: Levels,
     /// C: the accesses of the event that runs, after the pivot's.
     pub(super) current: Levels,
@@ -90,7 +90,8 @@ pub(super) struct State {
     pub(super) monitor: Monitor,
     /// What runs.
     pub(super) run: Option<Run>,
-    /// What is pending in the event that runs, the next one last. Nothing runs and nothing is pending: no event runs.
+    /// What is pending in the event that runs, the next one last. Nothing runs and nothing is
+    /// pending: no event runs.
     pub(super) stack: Vec<Pending>,
 }
 
@@ -110,7 +111,8 @@ pub(super) enum Label {
     Begin,
     /// The next pending task never begins.
     Skip,
-    /// What runs goes on to a point of its local state and takes the access or makes the post, with the outcome of that number.
+    /// What runs goes on to a point of its local state and takes the access or makes the post, with
+    /// the outcome of that number.
     Point(u32, u32),
     /// What runs returns.
     Return,

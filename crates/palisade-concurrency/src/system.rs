@@ -10,11 +10,13 @@
 //! | cut | the invocation goes no further. On the main thread there is one such invocation at most; its accesses become H, and what it posted is late |
 //! | pivot | a cut before an access in the pivot's event, which is λ |
 //!
-//! λ is not executed. A state is *accepting* when λ, taken in it, would close a cycle of events or go backward in the pivot's event, and what has
-//! run is an interleaving that can be followed by λ: the main thread has run everything but the cut task to its end.
+//! λ is not executed. A state is *accepting* when λ, taken in it, would close a cycle of events or
+//! go backward in the pivot's event, and what has run is an interleaving that can be followed by λ:
+//! the main thread has run everything but the cut task to its end.
 //!
-//! DIVERGENCE: the accesses that λ would have to meet are remembered (`spoiling`) and not only that it met one. λ is a local state and is taken from the memory
-//! at hand when a state is judged. So locked updates and sections, whose accesses depend on memory, need no guesses.
+//! DIVERGENCE: the accesses that λ would have to meet are remembered (`spoiling`) and not only that
+//! it met one. λ is a local state and is taken from the memory at hand when a state is judged. So
+//! locked updates and sections, whose accesses depend on memory, need no guesses.
 
 use crate::levels::{Levels, Numbering};
 use crate::locals::Locals;
@@ -262,7 +264,8 @@ fn take_next(state: &State, next: &Pending, found: &mut Vec<(Label, State)>) {
     found.extend(closed(after).map(|after| (Label::Skip, after)));
 }
 
-/// The monitor sees an access of what runs. Whether the branch lives: a main task must not happen after the cut one.
+/// The monitor sees an access of what runs. Whether the branch lives: a main task must not happen
+/// after the cut one.
 fn observe(state: &mut State, accesses: &Levels) -> bool {
     let monitor = &mut state.monitor;
     let run = state.run.as_mut().expect("what accesses memory runs");
@@ -327,7 +330,8 @@ fn ends(state: &mut State) {
     state.stack.extend(run.kids.into_iter().rev());
 }
 
-/// The state when an event that is over is put away; nothing if it was the pivot's and λ was not among its accesses.
+/// The state when an event that is over is put away; nothing if it was the pivot's and λ was not
+/// among its accesses.
 fn closed(mut state: State) -> Option<State> {
     if !state.is_idle() {
         return Some(state);

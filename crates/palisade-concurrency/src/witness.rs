@@ -1,7 +1,8 @@
 //! The interleaving behind an accepting run of the serial program.
 //!
-//! What happens after the cut main task goes behind everything else, in the order of the run, and λ comes last. Nothing else moves. So no conflict but
-//! those with λ is reversed, and each read keeps its value.
+//! What happens after the cut main task goes behind everything else, in the order of the run, and λ
+//! comes last. Nothing else moves. So no conflict but those with λ is reversed, and each read keeps
+//! its value.
 
 use crate::locals::LocalStep;
 use crate::reason::reason;

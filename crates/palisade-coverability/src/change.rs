@@ -1,8 +1,9 @@
 //! What a sequence of firings needs and changes, so that repetitions are computed and not replayed.
 //!
-//! From a demand d after a transition that takes t and puts p, the demand before it is max(d − (p − t), t) on each place.
-//! Sequences have the same form: with need n and change c, d becomes max(d − c, n). After k repetitions it is
-//! max(d − k·c, n, n − (k − 1)·c), as what is between the first and the last repetition lies between them.
+//! From a demand d after a transition that takes t and puts p, the demand before it is max(d − (p −
+//! t), t) on each place. Sequences have the same form: with need n and change c, d becomes max(d −
+//! c, n). After k repetitions it is max(d − k·c, n, n − (k − 1)·c), as what is between the first
+//! and the last repetition lies between them.
 
 use num_bigint::{BigInt, BigUint};
 use num_integer::Integer;
@@ -65,8 +66,8 @@ impl Change {
         }
     }
 
-    /// How often the sequence must be repeated to lower the demand on a place from `demanded` to `admitted` at most. None
-    /// when it never does.
+    /// How often the sequence must be repeated to lower the demand on a place from `demanded` to
+    /// `admitted` at most. None when it never does.
     pub(super) fn repetitions(&self, place: u32, demanded: &BigInt, admitted: &BigInt) -> Option<BigUint> {
         if demanded <= admitted {
             return Some(BigUint::zero());

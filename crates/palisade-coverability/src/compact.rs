@@ -1,4 +1,5 @@
-//! The slice of a problem in compact form, for the inner loops: places and transitions by number, arcs in rows.
+//! The slice of a problem in compact form, for the inner loops: places and transitions by number,
+//! arcs in rows.
 
 use super::number::{Number, Overflow, Stop};
 use super::rows::Rows;

@@ -1,14 +1,16 @@
 //! Continuous coverability: transitions may fire a fraction of a time.
 //!
-//! A run of the net is one of the continuous net, so a target that continuous runs do not cover is not coverable. That
-//! is decided in polynomial time [FH15]: find the largest set of transitions that a solution of the state equation can use; take
-//! away those that cannot fire when only the set does, starting from the initial marking; repeat until nothing changes.
-//! The target can be covered iff a solution is left. (Covering instead of reaching lets tokens be thrown away, so that
-//! the condition on the end of the run holds by itself.)
+//! A run of the net is one of the continuous net, so a target that continuous runs do not cover is
+//! not coverable. That is decided in polynomial time [FH15]: find the largest set of transitions
+//! that a solution of the state equation can use; take away those that cannot fire when only the
+//! set does, starting from the initial marking; repeat until nothing changes. The target can be
+//! covered iff a solution is left. (Covering instead of reaching lets tokens be thrown away, so
+//! that the condition on the end of the run holds by itself.)
 //!
 //! When the first program already has no solution, Farkas' lemma gives the evidence, as in
-//! [`state_equation`](super::state_equation). When the answer comes later it rests on an alternation of the two arguments
-//! for which there is no certificate of its own; then the pruned backward search makes one.
+//! [`state_equation`](super::state_equation). When the answer comes later it rests on an
+//! alternation of the two arguments for which there is no certificate of its own; then the pruned
+//! backward search makes one.
 
 use super::backward::Backward;
 use super::compact::CompactNet;
@@ -69,7 +71,8 @@ fn decide<N: Number>(compact: &CompactNet<N>, target: &[(u32, N)], context: &Con
     }
 }
 
-/// The transitions, among those allowed, that some solution of the state equation uses; nothing when there is none.
+/// The transitions, among those allowed, that some solution of the state equation uses; nothing
+/// when there is none.
 fn largest_support<N: Number>(
     compact: &CompactNet<N>,
     target: &[(u32, N)],

@@ -1,16 +1,17 @@
-//! Directed search: explicit markings, led by the distance to the target when tokens are never used up.
+//! Directed search: explicit markings, led by the distance to the target when tokens are never used
+//! up.
 //!
-//! From a marking, the cheapest way to mark each place in the relaxation without consumption is computed by Dijkstra's
-//! algorithm (the cost of a transition is one more than the sum of the costs of what it needs), until a target is met.
-//! The transitions on the cheapest ways form a relaxed plan; its size estimates the distance, and those of its
-//! transitions that are enabled are *preferred* [HN01]. The search is
-//! greedy and evaluates a marking when it is expanded, not when it is met: successors wait with their parent's
-//! estimate, preferred ones also in a queue of their own, and those of markings that are *novel*, marking a place nearer
-//! to the target than before, in a third [LG17]. The queues are
-//! served in turn.
+//! From a marking, the cheapest way to mark each place in the relaxation without consumption is
+//! computed by Dijkstra's algorithm (the cost of a transition is one more than the sum of the costs
+//! of what it needs), until a target is met. The transitions on the cheapest ways form a relaxed
+//! plan; its size estimates the distance, and those of its transitions that are enabled are
+//! *preferred* [HN01]. The search is greedy and evaluates a marking when it is expanded, not when
+//! it is met: successors wait with their parent's estimate, preferred ones also in a queue of their
+//! own, and those of markings that are *novel*, marking a place nearer to the target than before,
+//! in a third [LG17]. The queues are served in turn.
 //!
-//! Finds short runs in large nets. Proves nothing: when the relaxation does not reach the target from a marking, no run
-//! does, and the marking is left; but markings are without bound.
+//! Finds short runs in large nets. Proves nothing: when the relaxation does not reach the target
+//! from a marking, no run does, and the marking is left; but markings are without bound.
 
 use super::compact::CompactNet;
 use super::engine::{Method, Prepared};
@@ -193,8 +194,9 @@ fn at<N>(marking: &[(u32, N)], place: u32) -> Option<&N> {
 
 /// Distances without consumption.
 ///
-/// A transition is looked at when a place it waits for has got its cost: first at the rarest place it needs, then at
-/// another one that has none yet, until all have one. What needs a place that is never marked costs next to nothing.
+/// A transition is looked at when a place it waits for has got its cost: first at the rarest place
+/// it needs, then at another one that has none yet, until all have one. What needs a place that is
+/// never marked costs next to nothing.
 struct Relaxation<'a, N> {
     compact: &'a CompactNet<N>,
     /// Per transition, the places it needs.
@@ -244,7 +246,8 @@ impl<'a, N: Number> Relaxation<'a, N> {
         }
     }
 
-    /// The transitions of a relaxed plan from a marking to the nearest target, ascending; nothing when there is none.
+    /// The transitions of a relaxed plan from a marking to the nearest target, ascending; nothing
+    /// when there is none.
     fn plan(&mut self, marking: &[(u32, N)]) -> Option<Vec<u32>> {
         self.costs.fill((NONE, NONE));
         self.settled.fill(false);

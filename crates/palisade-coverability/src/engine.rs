@@ -1,4 +1,5 @@
-//! What strategies have in common: the sliced problem in compact form, first in machine words, exactly when need be.
+//! What strategies have in common: the sliced problem in compact form, first in machine words,
+//! exactly when need be.
 
 use super::compact::CompactNet;
 use super::number::{Number, Overflow, Stop};
@@ -32,8 +33,8 @@ pub(super) struct Prepared<'a> {
     walkers: AtomicU64,
 }
 
-/// What strategies share and the first that asks for it finds out, while others wait. If it is interrupted, the next one
-/// begins again.
+/// What strategies share and the first that asks for it finds out, while others wait. If it is
+/// interrupted, the next one begins again.
 #[derive(Debug)]
 struct Shared<T> {
     value: OnceLock<T>,
@@ -56,7 +57,8 @@ impl<T> Shared<T> {
     }
 }
 
-/// How many operations on machine words the pairs that all strategies share may take: some hundredths of a second.
+/// How many operations on machine words the pairs that all strategies share may take: some
+/// hundredths of a second.
 const SHARED_PAIRS: u64 = 100_000_000;
 
 impl<'a> Prepared<'a> {
@@ -188,7 +190,8 @@ impl Engine for OnReduced {
         self.0.run_exact(prepared, compact, context)
     }
 
-    /// On the reduced net; on the net itself when that is large or the evidence does not find its way back.
+    /// On the reduced net; on the net itself when that is large or the evidence does not find its
+    /// way back.
     fn attempt(&self, prepared: &Prepared<'_>, context: &Context) -> Outcome {
         self.attempt_reduced(prepared, context).unwrap_or_else(|| self.0.attempt(prepared, context))
     }

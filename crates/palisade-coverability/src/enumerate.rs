@@ -1,7 +1,7 @@
 //! Enumeration: all reachable markings of a bounded net, one by one.
 //!
-//! Breadth first, so runs are shortest. A marking that exceeds one on its own path shows that the slice is unbounded;
-//! then the strategy is at its end. The visited markings are the certificate.
+//! Breadth first, so runs are shortest. A marking that exceeds one on its own path shows that the
+//! slice is unbounded; then the strategy is at its end. The visited markings are the certificate.
 
 use super::compact::CompactNet;
 use super::engine::{Method, Prepared};

@@ -1,7 +1,9 @@
-//! Walks led by the state equation: how often transitions fire in a solution says which steps to take.
+//! Walks led by the state equation: how often transitions fire in a solution says which steps to
+//! take.
 //!
-//! Targets of many tokens are far from what walks at random and searches with small steps come to, and a solution of the state equation is often
-//! a run up to the order of its steps. Targets of few tokens are left to the other strategies.
+//! Targets of many tokens are far from what walks at random and searches with small steps come to,
+//! and a solution of the state equation is often a run up to the order of its steps. Targets of few
+//! tokens are left to the other strategies.
 
 use super::compact::CompactNet;
 use super::engine::{Method, Prepared};

@@ -1,8 +1,9 @@
 //! Coverability of Petri nets: strategies behind one trait, portfolio, reductions, certificates.
 //!
-//! [`solve`] answers a [`Problem`]: can one of its targets be covered? Every answer carries evidence on the problem's
-//! own net, a [`NetRun`] or a [`NetCertificate`], and a strategy that cannot answer says [`Outcome::Unknown`], never
-//! a guess. A [`Strategy`] works alone; `auto` combines them ([`portfolio`]).
+//! [`solve`] answers a [`Problem`]: can one of its targets be covered? Every answer carries
+//! evidence on the problem's own net, a [`NetRun`] or a [`NetCertificate`], and a strategy that
+//! cannot answer says [`Outcome::Unknown`], never a guess. A [`Strategy`] works alone; `auto`
+//! combines them ([`portfolio`]).
 //!
 //! | strategy | what it does | complete |
 //! |---|---|---|
@@ -17,8 +18,9 @@
 //! | `led` | walks led by a solution of the state equation | runs only |
 //! | `enumerate` | all markings of a bounded net | on bounded nets |
 //!
-//! The strategies work on a compact copy of the problem ([`compact`]) in machine words, checked; what does not fit is
-//! computed again with big numbers. Everything here may be wrong without a wrong answer: `palisade-verify` checks the evidence.
+//! The strategies work on a compact copy of the problem ([`compact`]) in machine words, checked;
+//! what does not fit is computed again with big numbers. Everything here may be wrong without a
+//! wrong answer: `palisade-verify` checks the evidence.
 
 mod backward;
 mod change;
@@ -115,8 +117,8 @@ pub struct Answer {
     pub strategy: &'static str,
     /// The work of that strategy (of all of them when none answered).
     pub statistics: Statistics,
-    /// Whether a target can be covered, where a search has found that out and a limit was reached before its evidence was
-    /// there. The outcome is unknown then.
+    /// Whether a target can be covered, where a search has found that out and a limit was reached
+    /// before its evidence was there. The outcome is unknown then.
     pub without_evidence: Option<bool>,
 }
 
@@ -168,8 +170,8 @@ impl Context {
         self.budget.check(self.work.load(Ordering::Relaxed))
     }
 
-    /// Whether another strategy has answered, or the user interrupts. Strategies ask this at every step, because the one that
-    /// answers waits for the others to end.
+    /// Whether another strategy has answered, or the user interrupts. Strategies ask this at every
+    /// step, because the one that answers waits for the others to end.
     fn check_interrupts(&self) -> Result<(), StopReason> {
         self.budget.limits.check_interrupts()
     }
@@ -179,7 +181,8 @@ impl Context {
         self.budget.remaining()
     }
 
-    /// How many threads to use. Asking the system how many processors there are takes as long as a small net.
+    /// How many threads to use. Asking the system how many processors there are takes as long as a
+    /// small net.
     fn threads(&self) -> usize {
         match self.jobs {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
@@ -187,8 +190,8 @@ impl Context {
         }
     }
 
-    /// Counts work for the budget: transitions tried, places looked at, entries of a tableau – what takes about a tenth
-    /// of a microsecond. It depends on the problem alone, never on the clock.
+    /// Counts work for the budget: transitions tried, places looked at, entries of a tableau – what
+    /// takes about a tenth of a microsecond. It depends on the problem alone, never on the clock.
     fn count_work(&self, work: usize) {
         self.work.fetch_add(work as u64, Ordering::Relaxed);
     }
@@ -249,9 +252,9 @@ pub struct Options {
     pub jobs: usize,
     /// Meter the strategies in rounds, so that the evidence is the same every time.
     pub deterministic: bool,
-    /// How much work to do before stopping when metered: transitions tried, places looked at – what takes about a tenth
-    /// of a microsecond. `auto` takes more for nets of more than ordinary size, in proportion, and ends the round it is
-    /// in. As much as it takes when not given.
+    /// How much work to do before stopping when metered: transitions tried, places looked at – what
+    /// takes about a tenth of a microsecond. `auto` takes more for nets of more than ordinary size,
+    /// in proportion, and ends the round it is in. As much as it takes when not given.
     pub work: Option<u64>,
 }
 
@@ -277,7 +280,8 @@ pub fn strategy(name: &str) -> Option<&'static dyn Strategy> {
     strategies().iter().copied().find(|strategy| strategy.name() == name)
 }
 
-/// Answers a problem. About a net with inhibitor arcs nothing is known: [`without_inhibitors`] comes before.
+/// Answers a problem. About a net with inhibitor arcs nothing is known: [`without_inhibitors`]
+/// comes before.
 pub fn solve(problem: &Problem, options: &Options) -> Answer {
     if !problem.net.inhibitors.is_empty() {
         return Answer::none(StopReason::Inconclusive, "auto");

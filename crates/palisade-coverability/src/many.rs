@@ -1,10 +1,13 @@
-//! Several questions about one net: each is asked of the net itself for a moment, then of the net reduced for all of them.
+//! Several questions about one net: each is asked of the net itself for a moment, then of the net
+//! reduced for all of them.
 //!
-//! Time is dealt out in rounds: in each round every question that is open may take so long, and eight times as long in the next. So a question
-//! that is never answered does not keep the others waiting, and the answers that come soon come first.
+//! Time is dealt out in rounds: in each round every question that is open may take so long, and
+//! eight times as long in the next. So a question that is never answered does not keep the others
+//! waiting, and the answers that come soon come first.
 //!
-//! Evidence about the reduced net may take longer to take back than it took to find, and asking the net itself may be quicker. Both are tried in
-//! turn, each time for longer. In between weights are sought, which are taken back in linear time.
+//! Evidence about the reduced net may take longer to take back than it took to find, and asking the
+//! net itself may be quicker. Both are tried in turn, each time for longer. In between weights are
+//! sought, which are taken back in linear time.
 
 use super::reduction::{Reduced, ReductionOptions, reduce};
 use super::{Answer, Options, Outcome, solve};
@@ -13,8 +16,8 @@ use palisade_model::net::{Net, Problem, Query};
 use std::ops::Range;
 use std::time::{Duration, Instant};
 
-/// How long each question is asked of the net itself before the net is reduced: as long as a portfolio takes for a small net. In
-/// deterministic mode the work.
+/// How long each question is asked of the net itself before the net is reduced: as long as a
+/// portfolio takes for a small net. In deterministic mode the work.
 const GLANCE: (Duration, u64) = (Duration::from_millis(15), 100_000);
 
 /// How long each question may take in the first round.
@@ -23,16 +26,17 @@ const FIRST_ROUND: Duration = Duration::from_secs(1);
 /// How much longer each round is.
 const GROWTH: u32 = 8;
 
-/// How hard evidence is sought for an answer about the reduced net: the work of taking it back, and how long the net itself is asked where that
-/// does not do, in deterministic mode with so much work. Nothing where it is asked for the whole share.
+/// How hard evidence is sought for an answer about the reduced net: the work of taking it back, and
+/// how long the net itself is asked where that does not do, in deterministic mode with so much
+/// work. Nothing where it is asked for the whole share.
 const EFFORTS: [(u64, Option<(Duration, u64)>); 3] = [
     (1_000_000, Some((Duration::from_millis(30), 200_000))),
     (8_000_000, Some((Duration::from_millis(240), 1_600_000))),
     (64_000_000, None),
 ];
 
-/// Larger nets are not reduced: it would take longer than many an answer. Slicing, which each question has for itself, leaves
-/// out what does not matter.
+/// Larger nets are not reduced: it would take longer than many an answer. Slicing, which each
+/// question has for itself, leaves out what does not matter.
 const LARGEST_REDUCED: usize = 20_000;
 
 /// What was asked about a net.
@@ -46,8 +50,8 @@ pub struct AskedNet {
     pub seconds: f64,
 }
 
-/// Answers questions about a net. Each answer is handed over as soon as it is there, with the number of its question and with the problem that it
-/// is about, which has the whole net.
+/// Answers questions about a net. Each answer is handed over as soon as it is there, with the
+/// number of its question and with the problem that it is about, which has the whole net.
 pub fn solve_all(
     net: Net,
     queries: &[Query],
@@ -172,7 +176,8 @@ impl Many {
         self.ask_itself(query, time, &glancing)
     }
 
-    /// Asks a question of the reduced net. Nothing where there is none, or where evidence does not find its way back in time.
+    /// Asks a question of the reduced net. Nothing where there is none, or where evidence does not
+    /// find its way back in time.
     fn ask_reduced(&mut self, index: usize, query: &Query, share: Duration, options: &Options) -> Option<Answer> {
         options.limits.check().ok()?;
         let reduced = self.reduced.as_ref()?.for_targets(self.ranges[index].clone());

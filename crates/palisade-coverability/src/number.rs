@@ -9,7 +9,8 @@ use std::hash::Hash;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Overflow;
 
-/// Why an inner loop ended without an answer: a budget ran out, the method is at its end, or a count did not fit.
+/// Why an inner loop ended without an answer: a budget ran out, the method is at its end, or a
+/// count did not fit.
 pub(super) type Stop = Halt<Overflow>;
 
 /// A natural number of tokens whose arithmetic either is exact or says that it is not.

@@ -1,10 +1,12 @@
 //! Which places can be marked together, pair by pair: saturation of the second order.
 //!
-//! The relation is the least one that holds of the places marked together initially and is closed under firing: when all
-//! places that a transition needs are pairwise related, those it feeds are related to each other and to every place
-//! that is related to all it needs; two tokens of one place are a pair too. What is not related cannot be marked
-//! together: the unrelated pairs are the basis of an upward-closed set that is closed under predecessors and misses the
-//! initial marking. For safe nets this over-approximation is known as the concurrency relation [KO92]; its cost is polynomial, places × arcs words and more.
+//! The relation is the least one that holds of the places marked together initially and is closed
+//! under firing: when all places that a transition needs are pairwise related, those it feeds are
+//! related to each other and to every place that is related to all it needs; two tokens of one
+//! place are a pair too. What is not related cannot be marked together: the unrelated pairs are the
+//! basis of an upward-closed set that is closed under predecessors and misses the initial marking.
+//! For safe nets this over-approximation is known as the concurrency relation [KO92]; its cost is
+//! polynomial, places × arcs words and more.
 //!
 //! [`saturation`](super::saturation) is the same for single places.
 
@@ -33,8 +35,8 @@ pub(super) struct Pairs {
 }
 
 impl Pairs {
-    /// The relation of a net; nothing when the net is too large, or when it takes more than so many operations on
-    /// machine words.
+    /// The relation of a net; nothing when the net is too large, or when it takes more than so many
+    /// operations on machine words.
     pub(super) fn new<N: Number>(
         compact: &CompactNet<N>,
         budget: u64,

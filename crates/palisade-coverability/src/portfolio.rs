@@ -1,13 +1,15 @@
 //! The portfolio `auto`: cheap proofs first, then all strategies in rounds of growing budgets.
 //!
-//! Slicing alone settles many problems, and a few sample walks find most of the targets that can be covered. What is
-//! left goes to the strategies in order, each with a small budget, on as many threads as are allowed. A strategy that has not
-//! answered in a round starts again in the next with four times the budget, so that little is lost on strategies that do
-//! not suit the net and at most about a third on one that does. The first answer ends the race. All strategies work on
-//! the same compact form, with the same units and unreachable places.
+//! Slicing alone settles many problems, and a few sample walks find most of the targets that can be
+//! covered. What is left goes to the strategies in order, each with a small budget, on as many
+//! threads as are allowed. A strategy that has not answered in a round starts again in the next
+//! with four times the budget, so that little is lost on strategies that do not suit the net and at
+//! most about a third on one that does. The first answer ends the race. All strategies work on the
+//! same compact form, with the same units and unreachable places.
 //!
-//! In deterministic mode budgets count work instead of time, and within a round the first strategy in order that
-//! answers is taken, however long the later ones took: the evidence is then always the same.
+//! In deterministic mode budgets count work instead of time, and within a round the first strategy
+//! in order that answers is taken, however long the later ones took: the evidence is then always
+//! the same.
 
 use super::backward::{Backward, Walks};
 use super::directed::Directed;
@@ -28,22 +30,25 @@ use std::time::Duration;
 /// The strategy `auto`.
 pub(super) struct Auto;
 
-/// The strategies of the first round, in the order in which they start: those first that answer most of
-/// what the walks leave. [`Led`] says at once that it is of no use unless a target has many tokens.
+/// The strategies of the first round, in the order in which they start: those first that answer
+/// most of what the walks leave. [`Led`] says at once that it is of no use unless a target has many
+/// tokens.
 const FIRST: [&dyn Engine; 7] =
     [&Led, &SharedState, &Backward, &StateEquation, &Directed, &PairSaturation, &KarpMiller];
 
-/// The strategies of later rounds. The state equation is worth a reduction now, and says soon if it is of no use.
+/// The strategies of later rounds. The state equation is worth a reduction now, and says soon if it
+/// is of no use.
 const LATER: [&dyn Engine; 7] =
     [&OnReduced(&StateEquation), &Directed, &SharedState, &PairSaturation, &Backward, &Led, &KarpMiller];
 
-/// The budgets of the walkers that set out before the first round, one after the other, for nets of ordinary size: the
-/// time, and the work in deterministic mode. Each walker has other luck, and most of those that meet a target meet it soon. They
-/// need no threads.
+/// The budgets of the walkers that set out before the first round, one after the other, for nets of
+/// ordinary size: the time, and the work in deterministic mode. Each walker has other luck, and
+/// most of those that meet a target meet it soon. They need no threads.
 const WALKS: [(Duration, u64); 2] =
     [(Duration::from_millis(2), FIRST_WORK / 3), (Duration::from_millis(4), FIRST_WORK * 2 / 3)];
 
-/// The budget of the first round, for nets of up to so many transitions; larger ones get more, in proportion.
+/// The budget of the first round, for nets of up to so many transitions; larger ones get more, in
+/// proportion.
 const FIRST_TIME: Duration = Duration::from_millis(16);
 
 /// See [`FIRST_TIME`].
@@ -155,7 +160,8 @@ impl Share {
     }
 }
 
-/// Gives each contender its budget, on so many threads. Those after one that answers may be left without an outcome.
+/// Gives each contender its budget, on so many threads. Those after one that answers may be left
+/// without an outcome.
 fn round(
     prepared: &Prepared<'_>,
     context: &Context,
@@ -176,7 +182,8 @@ fn round(
             let own = share.context(context, context.budget.limits.clone().with_interrupt(stop.clone()));
             let outcome = engine.attempt(prepared, &own);
             if !matches!(outcome, Outcome::Unknown(_)) {
-                // In deterministic mode a strategy earlier in order may still answer, and then counts.
+                // In deterministic mode a strategy earlier in order may still answer, and then
+                // counts.
                 let first = if context.deterministic { index + 1 } else { 0 };
                 stops[first..].iter().for_each(|stop| stop.store(true, Ordering::Relaxed));
             }

@@ -8,7 +8,8 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// Groups `(row, entry)` pairs by row, keeping their order within a row. Goes through the pairs twice.
+    /// Groups `(row, entry)` pairs by row, keeping their order within a row. Goes through the pairs
+    /// twice.
     pub(super) fn group(rows: usize, pairs: impl Iterator<Item = (u32, u32)> + Clone) -> Self {
         let mut starts = vec![0u32; rows + 1];
         // Nested iterators go through their items faster than a loop over them.

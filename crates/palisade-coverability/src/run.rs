@@ -1,4 +1,5 @@
-//! From a firing sequence of the slice to a run of the net: tokens are chosen, places are filled, idle firings go.
+//! From a firing sequence of the slice to a run of the net: tokens are chosen, places are filled,
+//! idle firings go.
 
 use super::change::{Change, Demand as Tokens};
 use super::slice::Slice;
@@ -7,15 +8,17 @@ use palisade_evidence::{NetRun, RunStep};
 use palisade_model::net::{Count, Net, OmegaCount, PlaceId, Problem, Transition, TransitionId};
 use palisade_model::ordered::CollectOrdered;
 
-/// The run of the net that fires `firings` (transitions of the slice, each so many times in a row) and covers the
-/// target with this number.
+/// The run of the net that fires `firings` (transitions of the slice, each so many times in a row)
+/// and covers the target with this number.
 ///
-/// Walks backwards with the demand at each point. A firing that lowers no demand is left out. At the start unbounded
-/// places are filled by the slice's pumps, and places that are initially ω get the tokens demanded.
+/// Walks backwards with the demand at each point. A firing that lowers no demand is left out. At
+/// the start unbounded places are filled by the slice's pumps, and places that are initially ω get
+/// the tokens demanded.
 ///
 /// # Panics
 ///
-/// When the firings do not cover the target from the initial marking: the strategy that made them is broken.
+/// When the firings do not cover the target from the initial marking: the strategy that made them
+/// is broken.
 pub(super) fn finish(problem: &Problem, slice: &Slice, firings: Vec<(RunStep, Count)>, target: usize) -> NetRun {
     let mut demand = Demand::of_target(problem, target);
     let mut run: Vec<(RunStep, Count)> = Vec::with_capacity(firings.len());
@@ -108,7 +111,8 @@ impl<'a> Demand<'a> {
         effects.any(|(place, taken, put)| self.tokens[place.index()] > *taken && put > taken)
     }
 
-    /// Steps back over a sequence that is repeated so many times; says whether that lowers a demand, and does nothing else.
+    /// Steps back over a sequence that is repeated so many times; says whether that lowers a
+    /// demand, and does nothing else.
     fn before_sequence(&mut self, steps: &[(RunStep, Count)], times: &Count) -> bool {
         let change = change_of(&self.problem.net, steps).repeated(&times.to_big());
         let after = |place: u32| BigInt::from(self.tokens[place as usize].to_big());

@@ -1,13 +1,14 @@
 //! Samples of reachable markings: random walks that remember what they have seen together.
 //!
-//! What the walks see is true of the net (these places can be marked, these two at once); what they do not see is a
-//! guess at what cannot happen. [`backward`](super::backward) uses the guesses to generalise, and every wrong guess
-//! ends in a run, which becomes a sample. A walk that meets a target is an answer.
+//! What the walks see is true of the net (these places can be marked, these two at once); what they
+//! do not see is a guess at what cannot happen. [`backward`](super::backward) uses the guesses to
+//! generalise, and every wrong guess ends in a run, which becomes a sample. A walk that meets a
+//! target is an answer.
 //!
-//! Walks start from markings that showed something new, and among enabled transitions prefer those fired less often.
-//! The generator of random numbers is fixed, so that the same problem gives the same samples. How many steps it takes to
-//! meet a target is a matter of luck, most often few and sometimes very many; so each new walker of a problem begins
-//! with other random numbers.
+//! Walks start from markings that showed something new, and among enabled transitions prefer those
+//! fired less often. The generator of random numbers is fixed, so that the same problem gives the
+//! same samples. How many steps it takes to meet a target is a matter of luck, most often few and
+//! sometimes very many; so each new walker of a problem begins with other random numbers.
 
 use super::Context;
 use super::compact::{CompactNet, Effect};
@@ -26,10 +27,12 @@ const WORK_PER_STEP: usize = 8;
 /// The walk looks at so many transitions in the time of one piece of work.
 const LOOKED_AT_PER_WORK: usize = 4;
 
-/// The walk looks at the limits after so many, as a step of a net with long arcs or markings takes as long as thousands of others.
+/// The walk looks at the limits after so many, as a step of a net with long arcs or markings takes
+/// as long as thousands of others.
 const MOST_LOOKED_AT: usize = 100_000;
 
-/// To fire takes the time of one transition looked at for each so many arcs, words of bits or places.
+/// To fire takes the time of one transition looked at for each so many arcs, words of bits or
+/// places.
 const WORDS_PER_LOOK: usize = 64;
 
 /// The number of steps after which the walk asks itself whether anything was new.
@@ -46,7 +49,8 @@ pub(super) struct Seen {
     pairs: Option<Pairs>,
 }
 
-/// A set of pairs of places, all in one piece of memory; on the diagonal, whether two tokens have been seen.
+/// A set of pairs of places, all in one piece of memory; on the diagonal, whether two tokens have
+/// been seen.
 #[derive(Clone, Debug)]
 struct Pairs {
     words: Vec<u64>,
@@ -64,7 +68,8 @@ impl Pairs {
         self.words[one * self.stride + other / 64] & bit(other) != 0
     }
 
-    /// Adds the pairs of a place with those that are marked, itself when it is `twice`; says whether one of them is new.
+    /// Adds the pairs of a place with those that are marked, itself when it is `twice`; says
+    /// whether one of them is new.
     fn insert(&mut self, place: usize, twice: bool, marked: &[u64]) -> bool {
         let mut new = false;
         for (index, marked) in marked.iter().enumerate() {
@@ -121,8 +126,8 @@ impl Seen {
         None
     }
 
-    /// Notes that a place is marked, once or more than that, together with those whose bits are set; says whether that is
-    /// new.
+    /// Notes that a place is marked, once or more than that, together with those whose bits are
+    /// set; says whether that is new.
     fn note(&mut self, place: u32, twice: bool, marked: &[u64]) -> bool {
         let new = !self.singles.put(place as usize);
         let pairs = self.pairs.as_mut().is_some_and(|pairs| pairs.insert(place as usize, twice, marked));
@@ -186,7 +191,8 @@ impl Waiting {
         self.next[transition as usize] = std::mem::replace(&mut self.first[place as usize], transition);
     }
 
-    /// Takes all transitions from the place; returns the first of them, from which [`Waiting::after`] leads on.
+    /// Takes all transitions from the place; returns the first of them, from which
+    /// [`Waiting::after`] leads on.
     fn take_all(&mut self, place: u32) -> Option<u32> {
         Some(std::mem::replace(&mut self.first[place as usize], Self::NONE)).filter(|first| *first != Self::NONE)
     }
@@ -326,7 +332,8 @@ impl<'a, N: Number> Sampler<'a, N> {
         Ok(context.check()?)
     }
 
-    /// Notes what a firing sequence from the initial marking sees, and lets walks start from its end.
+    /// Notes what a firing sequence from the initial marking sees, and lets walks start from its
+    /// end.
     pub(super) fn learn(&mut self, sequence: &[u32]) -> Result<(), Stop> {
         self.restore(0);
         for transition in sequence {
@@ -384,7 +391,8 @@ impl<'a, N: Number> Sampler<'a, N> {
             self.looked_at += 1;
             // It may go back to the same list.
             waiting = self.waiting.after(transition);
-            // Most often the places before this one have enough; look at them last, so that all arcs are gone through about once.
+            // Most often the places before this one have enough; look at them last, so that all
+            // arcs are gone through about once.
             let effects = self.compact.effects(transition);
             let (before, after) = effects.split_at(effects.partition_point(|effect| effect.place < place));
             match after.iter().chain(before).find(|effect| self.lacks(effect)) {

@@ -1,7 +1,8 @@
 //! Saturation: which places can be marked at all, when tokens are never used up (0/ω).
 //!
-//! Linear in the size of the net. Refutes a target that demands a place which is never marked; the empty places are a
-//! siphon, so the proof is one. Covers a target whose demands are met initially or lie on unbounded places only.
+//! Linear in the size of the net. Refutes a target that demands a place which is never marked; the
+//! empty places are a siphon, so the proof is one. Covers a target whose demands are met initially
+//! or lie on unbounded places only.
 
 use super::run::finish;
 use super::slice::{Fate, Slice};

@@ -1,9 +1,10 @@
 //! Weighted sums of tokens that no transition changes: P-semiflows.
 //!
-//! Farkas' elimination, as Martinez and Silva use it [MS82]: every place begins as a row, its effects by transition and itself with weight 1; a
-//! transition is eliminated by adding up, for each pair of rows with effects of opposite signs there, the multiples
-//! that cancel. Rows whose support includes another's are left out. The number of rows can explode, so it is bounded,
-//! and large nets are not asked: [`units`](super::units) finds in them the semiflows that matter most.
+//! Farkas' elimination, as Martinez and Silva use it [MS82]: every place begins as a row, its
+//! effects by transition and itself with weight 1; a transition is eliminated by adding up, for
+//! each pair of rows with effects of opposite signs there, the multiples that cancel. Rows whose
+//! support includes another's are left out. The number of rows can explode, so it is bounded, and
+//! large nets are not asked: [`units`](super::units) finds in them the semiflows that matter most.
 
 use super::Context;
 use super::compact::CompactNet;
@@ -66,7 +67,8 @@ fn small<N: Number>(count: &N) -> Option<i32> {
     i32::try_from(count.rough()).ok()
 }
 
-/// Eliminates all transitions, at each turn one that makes the fewest new rows; none when there are too many.
+/// Eliminates all transitions, at each turn one that makes the fewest new rows; none when there are
+/// too many.
 fn eliminate(mut rows: Vec<Row>, transitions: usize, context: &Context) -> Result<Option<Vec<Row>>, StopReason> {
     loop {
         let mut signs = vec![(0usize, 0usize); transitions];
@@ -110,7 +112,8 @@ impl Row {
         position.map_or(0, |position| self.effects[position].1)
     }
 
-    /// The least positive combination of two rows that has no effect on a transition; none when a number is too large.
+    /// The least positive combination of two rows that has no effect on a transition; none when a
+    /// number is too large.
     fn cancel(&self, other: &Self, transition: u32) -> Option<Self> {
         let (own, theirs) = (self.effect(transition).checked_abs()?, other.effect(transition).checked_abs()?);
         let common = own.gcd(&theirs);

@@ -1,14 +1,16 @@
 //! Slicing: which places and transitions bear on the targets at all, and the way back for evidence.
 //!
-//! Three kinds of places go. *Empty* places are those that no run marks even when tokens are never used up; they are a
-//! siphon, and transitions that need them never fire. *Unbounded* places hold ω initially or are fed by a transition
-//! that needs unbounded places only (in stages); no demand on them is ever hard to meet. *Idle* places are those whose
-//! tokens no transition needs that can help to reach a target. What is left of a transition may have no gain (it puts
-//! more than it takes nowhere); then it goes too.
+//! Three kinds of places go. *Empty* places are those that no run marks even when tokens are never
+//! used up; they are a siphon, and transitions that need them never fire. *Unbounded* places hold ω
+//! initially or are fed by a transition that needs unbounded places only (in stages); no demand on
+//! them is ever hard to meet. *Idle* places are those whose tokens no transition needs that can
+//! help to reach a target. What is left of a transition may have no gain (it puts more than it
+//! takes nowhere); then it goes too.
 //!
-//! A downward-closed set of the slice is one of the net when unbounded and idle places hold ω in it. A basis of an
-//! upward-closed set stays one, relative to the siphon, when the targets themselves are added. A run of the slice is
-//! one of the net after the unbounded places have been filled.
+//! A downward-closed set of the slice is one of the net when unbounded and idle places hold ω in
+//! it. A basis of an upward-closed set stays one, relative to the siphon, when the targets
+//! themselves are added. A run of the slice is one of the net after the unbounded places have been
+//! filled.
 
 use super::rows::Rows;
 use palisade_evidence::{NetCertificate, OmegaMarking, Refutation, TokenMarking};
@@ -36,8 +38,8 @@ pub(super) struct Slice {
     pub(super) places: Vec<PlaceId>,
     /// The transitions of the slice.
     pub(super) transitions: Vec<TransitionId>,
-    /// Transitions that fill places which are not ω initially, in an order in which each needs only ω places and
-    /// places filled before.
+    /// Transitions that fill places which are not ω initially, in an order in which each needs only
+    /// ω places and places filled before.
     pub(super) pumps: Vec<(PlaceId, TransitionId)>,
     /// The targets, by number, that the slice does not refute.
     pub(super) targets: Vec<usize>,
@@ -123,8 +125,8 @@ fn in_order(mut marking: TokenMarking) -> TokenMarking {
     marking
 }
 
-/// The places of transitions without their counts, which are gone through in any order: a large net is many times as large as what a processor
-/// keeps at hand.
+/// The places of transitions without their counts, which are gone through in any order: a large net
+/// is many times as large as what a processor keeps at hand.
 struct Arcs {
     /// For each transition, the places that it takes from.
     taken: Rows,
@@ -184,8 +186,8 @@ fn saturate(net: &Net, arcs: &Arcs) -> (Vec<bool>, Vec<bool>) {
     }
 }
 
-/// Marks places as unbounded: those that are ω initially, and those that a transition feeds which takes from
-/// unbounded places only. Returns these transitions in order.
+/// Marks places as unbounded: those that are ω initially, and those that a transition feeds which
+/// takes from unbounded places only. Returns these transitions in order.
 fn find_unbounded(net: &Net, arcs: &Arcs, fates: &mut [Fate]) -> Vec<(PlaceId, TransitionId)> {
     let mut bounded = arcs.taken.lengths();
     let mut ready = arcs.sources();
@@ -217,8 +219,8 @@ fn find_unbounded(net: &Net, arcs: &Arcs, fates: &mut [Fate]) -> Vec<(PlaceId, T
     }
 }
 
-/// Marks the places as kept that a target asks for or that a transition needs which feeds a kept place; says which
-/// transitions feed one.
+/// Marks the places as kept that a target asks for or that a transition needs which feeds a kept
+/// place; says which transitions feed one.
 fn relevant(problem: &Problem, arcs: &Arcs, targets: &[usize], fireable: &[bool], fates: &mut [Fate]) -> Vec<bool> {
     let net = &problem.net;
     let mut feeding: Vec<(u32, u32)> = Vec::new();

@@ -10,7 +10,8 @@ fn is_full() -> bool {
     std::env::var_os("PALISADE_FULL_TESTS").is_some()
 }
 
-/// The verdict of a strategy with so much work, its evidence checked: whether a target can be covered.
+/// The verdict of a strategy with so much work, its evidence checked: whether a target can be
+/// covered.
 fn verdict(strategy: &dyn Strategy, problem: &Problem, work: u64) -> Option<bool> {
     let context = Context::new(Budget::default().with_work(work));
     match strategy.solve(problem, &context) {
@@ -28,7 +29,8 @@ fn verdict(strategy: &dyn Strategy, problem: &Problem, work: u64) -> Option<bool
     }
 }
 
-/// Asks all strategies; those that answer must agree. Returns the verdict and whether each complete one answered.
+/// Asks all strategies; those that answer must agree. Returns the verdict and whether each complete
+/// one answered.
 fn agree(problem: &Problem, work: u64) -> (Option<bool>, bool) {
     let mut agreed = None;
     let mut complete = true;
@@ -273,7 +275,8 @@ fn pairs_show_mutual_exclusion() {
     assert_eq!(verdict(&pair_saturation::PairSaturation, &alone, u64::MAX), None);
 }
 
-/// A writer takes all five permits, a reader one: the permits and what stands for them are always five.
+/// A writer takes all five permits, a reader one: the permits and what stands for them are always
+/// five.
 #[test]
 fn weighted_sums_prune() {
     // Permits, writing, reading.

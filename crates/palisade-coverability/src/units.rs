@@ -1,18 +1,20 @@
 //! Units: finds sets of places that never hold more than one token together.
 //!
-//! A set is a unit when it holds at most one token initially and no transition that can fire puts more tokens into it
-//! than it takes. Places of a unit are like the values of a variable or the states of a thread. Units that the net
-//! declares are checked and taken first. The others are found by following tokens: a transition that, besides places
-//! already known to belong together, takes one token and puts one moves that token, so both places belong together.
-//! Where several matches are possible the places' names break the tie (`u3` goes with `u7` rather than with `l2`);
-//! what comes out is checked, so that a wrong guess loses a unit and nothing else.
+//! A set is a unit when it holds at most one token initially and no transition that can fire puts
+//! more tokens into it than it takes. Places of a unit are like the values of a variable or the
+//! states of a thread. Units that the net declares are checked and taken first. The others are
+//! found by following tokens: a transition that, besides places already known to belong together,
+//! takes one token and puts one moves that token, so both places belong together. Where several
+//! matches are possible the places' names break the tie (`u3` goes with `u7` rather than with
+//! `l2`); what comes out is checked, so that a wrong guess loses a unit and nothing else.
 
 use super::rows::Rows;
 use super::slice::{Fate, Slice};
 use palisade_model::net::{Count, OmegaCount, PlaceId, Problem};
 use palisade_model::ordered;
 
-/// Following tokens may look at so many places and pairs of places for each arc; in the nets of the literature it looks at four.
+/// Following tokens may look at so many places and pairs of places for each arc; in the nets of the
+/// literature it looks at four.
 const WORK_PER_ARC: usize = 100;
 
 /// In small nets it may look at as many as this, which takes some milliseconds.
@@ -46,7 +48,8 @@ pub(super) fn find_units(problem: &Problem, slice: &Slice) -> Vec<Vec<u32>> {
     kept
 }
 
-/// The places that a transition takes a token from, and those where it puts one, without those of both kinds.
+/// The places that a transition takes a token from, and those where it puts one, without those of
+/// both kinds.
 type Move = (Vec<PlaceId>, Vec<PlaceId>);
 
 /// The net's transitions that no empty place disables, as moves of tokens.
@@ -54,13 +57,15 @@ struct Fireable<'a> {
     problem: &'a Problem,
     /// Without those that need an empty place.
     moves: Vec<Move>,
-    /// Whether each place can be in a unit at all: never more than one token by one transition or initially.
+    /// Whether each place can be in a unit at all: never more than one token by one transition or
+    /// initially.
     possible: Vec<bool>,
     /// Per place, the moves that put a token there.
     putting: Rows,
     /// Per place, the moves that take a token from there.
     taking: Rows,
-    /// Per move, how many more tokens it puts into the places looked at than it takes; 0 in between.
+    /// Per move, how many more tokens it puts into the places looked at than it takes; 0 in
+    /// between.
     balance: Vec<i64>,
 }
 
@@ -103,8 +108,8 @@ impl<'a> Fireable<'a> {
         Self { problem, balance: vec![0; moves.len()], moves, possible, putting, taking }
     }
 
-    /// Whether the places together hold at most one token for ever. Looks at their arcs only, so that to ask about disjoint
-    /// sets takes no longer than to read the net.
+    /// Whether the places together hold at most one token for ever. Looks at their arcs only, so
+    /// that to ask about disjoint sets takes no longer than to read the net.
     fn is_unit(&mut self, places: &[PlaceId]) -> bool {
         if places.is_empty() || !places.iter().all(|place| self.possible[place.index()]) {
             return false;
@@ -198,7 +203,8 @@ impl<'a> Classes<'a> {
         roots
     }
 
-    /// What a move takes and puts beyond places known to belong together: roots of classes that may be units.
+    /// What a move takes and puts beyond places known to belong together: roots of classes that may
+    /// be units.
     fn unmatched(&mut self, index: usize) -> (Vec<u32>, Vec<u32>) {
         let (taken, put) = &self.fireable.moves[index];
         let (from, to) = (self.roots(taken), self.roots(put));
@@ -208,7 +214,8 @@ impl<'a> Classes<'a> {
         (from, to)
     }
 
-    /// Merges classes until every move is explained, or until that takes too long; guesses only when nothing is certain.
+    /// Merges classes until every move is explained, or until that takes too long; guesses only
+    /// when nothing is certain.
     fn follow_moves(&mut self) {
         let mut open: Vec<usize> = (0..self.fireable.moves.len()).collect();
         loop {
@@ -271,7 +278,8 @@ fn beyond(list: &[u32], other: &[u32]) -> Vec<u32> {
     list.iter().filter(is_alone).copied().collect()
 }
 
-/// How much two names have in common: the length of the letters before their first difference or digit.
+/// How much two names have in common: the length of the letters before their first difference or
+/// digit.
 fn common_stem(one: &str, other: &str) -> usize {
     one.chars().zip(other.chars()).take_while(|(a, b)| a == b && !a.is_ascii_digit()).count()
 }

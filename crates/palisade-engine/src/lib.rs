@@ -9,7 +9,9 @@
 //! | [`properties`] | proofs and violations of properties, races, fences for properties | `decide`, `robustness`, `fences` |
 //! | [`hangs`] | stuck states: computations to them, proofs that there are none | `robustness`, `properties` |
 //!
-//! What is explored stands in `palisade-exploration`; the nets of attacks are answered by `palisade-coverability`. Everything here may be wrong without a wrong verdict: each answer carries evidence that `palisade-verify` checks.
+//! What is explored stands in `palisade-exploration`; the nets of attacks are answered by
+//! `palisade-coverability`. Everything here may be wrong without a wrong verdict: each answer
+//! carries evidence that `palisade-verify` checks.
 
 pub mod compilations;
 mod decide;

@@ -1,4 +1,5 @@
-//! Evidence that one attack is not feasible: a proof about its net (docs/certificate/attack-nets.md).
+//! Evidence that one attack is not feasible: a proof about its net
+//! (docs/certificate/attack-nets.md).
 
 use super::net::NetCertificate;
 use super::state::{Attacker, Level, LocalState};
@@ -25,7 +26,8 @@ pub enum Fact {
     Section(Vec<(Value, Level)>),
     /// A thread in this state; whether it is on the path.
     Thread(LocalState, bool),
-    /// A copy that has not settled yet, of a thread with a fixed number of copies that can settle to several states.
+    /// A copy that has not settled yet, of a thread with a fixed number of copies that can settle
+    /// to several states.
     Start(ThreadId),
     /// The happens-before cycle is closed.
     Success,
@@ -34,8 +36,9 @@ pub enum Fact {
 /// A proof that `success` cannot be marked in the net of an attack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AttackNetProof {
-    /// What the proof's places stand for: place `p` of the proof is `places[p]`. Every one is a place of the net, and
-    /// none is listed twice; places of the net that the proof does not mention may be left out.
+    /// What the proof's places stand for: place `p` of the proof is `places[p]`. Every one is a
+    /// place of the net, and none is listed twice; places of the net that the proof does not
+    /// mention may be left out.
     pub places: Vec<Fact>,
     /// The proof.
     pub certificate: NetCertificate,

@@ -1,18 +1,21 @@
-//! Evidence about robustness against concurrency: the states of the monitored serial program, or an interleaving.
+//! Evidence about robustness against concurrency: the states of the monitored serial program, or an
+//! interleaving.
 
 use crate::LocalState;
 use palisade_model::program::{InstructionId, RegisterId, ThreadId, Value};
 use palisade_semantics::tasks::TaskStep;
 
-/// A program is robust against concurrency: a set of states of its serial runs with the monitor that contains the initial one, is closed, and in which
-/// none accepts. CERTIFICATE.md says what leads from a state to the next.
+/// A program is robust against concurrency: a set of states of its serial runs with the monitor
+/// that contains the initial one, is closed, and in which none accepts. CERTIFICATE.md says what
+/// leads from a state to the next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConcurrencyCertificate {
     /// For each template and label, the live registers, ascending.
     pub live: Vec<Vec<Vec<RegisterId>>>,
     /// The local states that the others refer to.
     pub locals: Vec<LocalState>,
-    /// The memories that states refer to: the addresses that do not hold 0, ascending, with their values.
+    /// The memories that states refer to: the addresses that do not hold 0, ascending, with their
+    /// values.
     pub memories: Vec<Vec<(Value, Value)>>,
     /// The accesses that states remember as λ.
     pub pivots: Vec<PivotAccess>,
@@ -96,7 +99,8 @@ pub struct SerialRun {
     pub kids: Vec<PendingTask>,
 }
 
-/// A program is not robust against concurrency: an interleaving, and why it has no serial permutation.
+/// A program is not robust against concurrency: an interleaving, and why it has no serial
+/// permutation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConcurrencyWitness {
     /// The interleaving, under SC.
@@ -105,11 +109,14 @@ pub struct ConcurrencyWitness {
     pub reason: ConcurrencyReason,
 }
 
-/// Why an interleaving has no serial permutation. Accesses are given by the steps that make them, from 0; those of an open section do not count.
+/// Why an interleaving has no serial permutation. Accesses are given by the steps that make them,
+/// from 0; those of an open section do not count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConcurrencyReason {
-    /// Events that are each to come before the next, in a cycle: for each edge an access of the one, and a later access of the next that conflicts.
+    /// Events that are each to come before the next, in a cycle: for each edge an access of the
+    /// one, and a later access of the next that conflicts.
     Serializability(Vec<(usize, usize)>),
-    /// Two conflicting accesses of one event, the first by an invocation that the serial run puts behind that of the second.
+    /// Two conflicting accesses of one event, the first by an invocation that the serial run puts
+    /// behind that of the second.
     Determinism(usize, usize),
 }

@@ -1,8 +1,10 @@
-//! Evidence about who waits for ever: that a program has no stuck state under a memory model, and that it has one.
+//! Evidence about who waits for ever: that a program has no stuck state under a memory model, and
+//! that it has one.
 //!
-//! A state is *stuck* when all buffers are empty, every copy has ended, sleeps, or waits, and one of those that sleep or wait must not do so for ever.
-//! A copy *waits* when alone, while memory stays as it is, it neither ends, nor stores, changes memory, sleeps, wakes others, or comes to an `assume` that
-//! stops it, on any way. CERTIFICATE.md has the definitions in full.
+//! A state is *stuck* when all buffers are empty, every copy has ended, sleeps, or waits, and one
+//! of those that sleep or wait must not do so for ever. A copy *waits* when alone, while memory
+//! stays as it is, it neither ends, nor stores, changes memory, sleeps, wakes others, or comes to
+//! an `assume` that stops it, on any way. CERTIFICATE.md has the definitions in full.
 
 use super::program::RobustCertificate;
 use super::property::{BufferConfiguration, BufferedLocal};
@@ -38,21 +40,25 @@ pub enum WhyRobust {
 
 /// A set of configurations that holds the initial ones and is closed under all steps.
 ///
-/// Copies of threads with a fixed number are counted exactly. Those of replicated threads are counted up to [`most`](Self::most);
-/// [`Tokens::Omega`](crate::Tokens::Omega) stands for any larger number. Copies that have not moved are not counted: there are as many as one likes.
+/// Copies of threads with a fixed number are counted exactly. Those of replicated threads are
+/// counted up to [`most`](Self::most); [`Tokens::Omega`](crate::Tokens::Omega) stands for any
+/// larger number. Copies that have not moved are not counted: there are as many as one likes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WaitingSet {
-    /// For each thread and each of its labels, the registers (ascending) whose values may matter from there on.
+    /// For each thread and each of its labels, the registers (ascending) whose values may matter
+    /// from there on.
     pub live: Vec<Vec<Vec<RegisterId>>>,
     /// Up to which number copies of replicated threads are counted.
     pub most: u64,
-    /// Addresses, ascending, whose values are told apart up to [`most`](Self::most); one more stands for any larger value.
+    /// Addresses, ascending, whose values are told apart up to [`most`](Self::most); one more
+    /// stands for any larger value.
     pub counters: Vec<Value>,
     /// Sums that no step changes. What breaks one is not listed.
     pub rows: Vec<WaitingRow>,
     /// The local states that configurations refer to.
     pub locals: Vec<WaitingLocal>,
-    /// The memories that configurations refer to: ascending addresses with their values. Addresses left out hold their initial value.
+    /// The memories that configurations refer to: ascending addresses with their values. Addresses
+    /// left out hold their initial value.
     pub memories: Vec<Vec<(Value, Value)>>,
     /// The configurations. Copies that have ended and have nothing in their buffers are left out.
     pub configurations: Vec<BufferConfiguration>,
@@ -63,7 +69,8 @@ pub struct WaitingSet {
 pub struct WaitingRow {
     /// The sum.
     pub constant: i64,
-    /// Weights of local states, for each copy there. States in which copies of replicated threads begin have none.
+    /// Weights of local states, for each copy there. States in which copies of replicated threads
+    /// begin have none.
     pub locals: Vec<(LocalIndex, i64)>,
     /// Weights of addresses that are no counters holding a value.
     pub values: Vec<(Value, Value, i64)>,
@@ -74,8 +81,8 @@ pub struct WaitingRow {
 /// A state of one copy.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct WaitingLocal {
-    /// The state, after local instructions have been executed; without a label at its end. Where local instructions go round without a way out, any label of
-    /// theirs.
+    /// The state, after local instructions have been executed; without a label at its end. Where
+    /// local instructions go round without a way out, any label of theirs.
     pub local: BufferedLocal,
     /// The instruction by which it sleeps, at whose label it stands.
     pub asleep: Option<InstructionId>,

@@ -1,7 +1,9 @@
-//! Evidence: certificates, net runs, TSO witnesses, repairs, proofs and violations of properties, races and hangs, as data and as documented text (CERTIFICATE.md).
+//! Evidence: certificates, net runs, TSO witnesses, repairs, proofs and violations of properties,
+//! races and hangs, as data and as documented text (CERTIFICATE.md).
 //!
-//! Data only: nothing here decides whether evidence is right. `palisade-verify` does that, with code of its
-//! own. This room uses `program`, `semantics` and `net` for their ids, steps and counts, and nothing else.
+//! Data only: nothing here decides whether evidence is right. `palisade-verify` does that, with
+//! code of its own. This room uses `program`, `semantics` and `net` for their ids, steps and
+//! counts, and nothing else.
 
 mod attack_net;
 mod concurrency;

@@ -10,24 +10,26 @@ pub type TokenMarking = Vec<(PlaceId, Count)>;
 /// An ω-marking, sparse: places not listed hold no token. Strictly ascending by place, no count 0.
 pub type OmegaMarking = Vec<(PlaceId, OmegaCount)>;
 
-/// Integer weights on places, sparse: places not listed weigh 0. Strictly ascending by place, no weight 0.
+/// Integer weights on places, sparse: places not listed weigh 0. Strictly ascending by place, no
+/// weight 0.
 pub type PlaceWeights = Vec<(PlaceId, BigInt)>;
 
 /// Why no target of a query can be covered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NetCertificate {
-    /// A downward-closed set, the union of the down-sets of these ω-markings: it contains the initial marking, is
-    /// closed under every transition and meets no target.
+    /// A downward-closed set, the union of the down-sets of these ω-markings: it contains the
+    /// initial marking, is closed under every transition and meets no target.
     Downward {
-        /// The ω-markings. Valid when the initial marking (ω where the net says ω) is below one of them, each
-        /// successor of each of them by each transition enabled in it (ω minus or plus anything is ω) is below one of
-        /// them, and none of them covers a target. Shortest when none is below another, which is not required.
+        /// The ω-markings. Valid when the initial marking (ω where the net says ω) is below one of
+        /// them, each successor of each of them by each transition enabled in it (ω minus or plus
+        /// anything is ω) is below one of them, and none of them covers a target. Shortest when
+        /// none is below another, which is not required.
         markings: Vec<OmegaMarking>,
     },
-    /// An upward-closed set given by its basis. Valid when every target is above a basis marking or refuted by the
-    /// invariant; for every basis marking `b` and transition `t` its least predecessor `pre + max(b − post, 0)` is
-    /// above a basis marking or refuted by the invariant; and no basis marking `b` has `b ≤ m0` (where `m0` is ω,
-    /// every number is below it).
+    /// An upward-closed set given by its basis. Valid when every target is above a basis marking or
+    /// refuted by the invariant; for every basis marking `b` and transition `t` its least
+    /// predecessor `pre + max(b − post, 0)` is above a basis marking or refuted by the invariant;
+    /// and no basis marking `b` has `b ≤ m0` (where `m0` is ω, every number is below it).
     Upward {
         /// The basis, shortest when only of minimal markings, which is not required.
         basis: Vec<TokenMarking>,
@@ -36,9 +38,10 @@ pub enum NetCertificate {
     },
     /// For each target of the query, in order, a reason why no reachable marking covers it.
     Separator {
-        /// Places that no reachable marking marks, strictly ascending: a siphon without tokens. None of them is
-        /// marked initially (nor ω), and every transition that puts a token into one of them takes one from one of
-        /// them. Transitions that take from the siphon never fire.
+        /// Places that no reachable marking marks, strictly ascending: a siphon without tokens.
+        /// None of them is marked initially (nor ω), and every transition that puts a token into
+        /// one of them takes one from one of them. Transitions that take from the siphon never
+        /// fire.
         siphon: Vec<PlaceId>,
         /// One per target; for a target that demands a token in the siphon it may be empty.
         refutations: Vec<Refutation>,
@@ -56,13 +59,14 @@ pub struct Invariant {
 
 /// A linear separator with traps, as Farkas' lemma gives it for the state equation.
 ///
-/// Write `y` for `weights`, and `Q_i`, `z_i` for the traps with their multipliers. It is valid when `y·(post − pre) ≤ 0`
-/// for every transition that takes nothing from the siphon, `y_p ≤ 0` wherever the initial marking is ω, every `Q_i`
-/// is a trap (every transition, those that take from the siphon excepted, that takes from it puts into it) with at
-/// least one token initially whatever is chosen for ω places, and `z_i ≥ 0`. Then `y·m ≤ y·m0` and `m(Q_i) ≥ 1` for
-/// every reachable `m`, ω counted as 0 in `y·m0`. It refutes a target `g` when `y_p − Σ_{i: p ∈ Q_i} z_i ≥ 0` for every place
-/// outside the siphon and `Σ_p (y_p − Σ_{i: p ∈ Q_i} z_i)·g_p + Σ_i z_i > y·m0` (sums over places outside the siphon), or
-/// when `g` demands a token in the siphon.
+/// Write `y` for `weights`, and `Q_i`, `z_i` for the traps with their multipliers. It is valid when
+/// `y·(post − pre) ≤ 0` for every transition that takes nothing from the siphon, `y_p ≤ 0` wherever
+/// the initial marking is ω, every `Q_i` is a trap (every transition, those that take from the
+/// siphon excepted, that takes from it puts into it) with at least one token initially whatever is
+/// chosen for ω places, and `z_i ≥ 0`. Then `y·m ≤ y·m0` and `m(Q_i) ≥ 1` for every reachable `m`,
+/// ω counted as 0 in `y·m0`. It refutes a target `g` when `y_p − Σ_{i: p ∈ Q_i} z_i ≥ 0` for every
+/// place outside the siphon and `Σ_p (y_p − Σ_{i: p ∈ Q_i} z_i)·g_p + Σ_i z_i > y·m0` (sums over
+/// places outside the siphon), or when `g` demands a token in the siphon.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Refutation {
     /// The weights `y`.
@@ -83,11 +87,11 @@ pub struct WeightedTrap {
 /// A firing sequence that covers a target.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NetRun {
-    /// How many tokens the places that are initially ω start with; places not listed start with none. Only places
-    /// that are initially ω may be listed.
+    /// How many tokens the places that are initially ω start with; places not listed start with
+    /// none. Only places that are initially ω may be listed.
     pub initial_choice: TokenMarking,
-    /// What fires, in order, each so many times in a row (at least 1). The marking after the last covers a target of the
-    /// query.
+    /// What fires, in order, each so many times in a row (at least 1). The marking after the last
+    /// covers a target of the query.
     pub firings: Vec<(RunStep, Count)>,
 }
 
@@ -195,7 +199,8 @@ impl NetCertificate {
         self
     }
 
-    /// The places that the certificate mentions, ascending, and the certificate about positions among them.
+    /// The places that the certificate mentions, ascending, and the certificate about positions
+    /// among them.
     pub fn by_position(self) -> (Vec<PlaceId>, Self) {
         let places: Vec<PlaceId> = self.places().into_iter().collect();
         let certificate = self.renumbered(|place| {

@@ -9,8 +9,9 @@ use std::sync::Arc;
 /// Why no marking that satisfies a condition can be reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReachCertificate {
-    /// A set of markings that contains the initial one, is closed under every transition, and meets the condition nowhere. It may be about some
-    /// of the places: then an inequality that mentions another place counts as satisfied.
+    /// A set of markings that contains the initial one, is closed under every transition, and meets
+    /// the condition nowhere. It may be about some of the places: then an inequality that mentions
+    /// another place counts as satisfied.
     Closed(Arc<MarkingSet>),
     /// A proof from the state equation, by cases.
     Linear(LinearProof),
@@ -25,13 +26,14 @@ pub struct MarkingSet {
     pub places: Vec<PlaceId>,
     /// For each of them how many bits its number of tokens takes, 1 to 32.
     pub widths: Vec<u8>,
-    /// The markings one after the other, each from a new word on. A number lies in one word, from its lowest bit up; one that no longer
-    /// fits a word begins in the next.
+    /// The markings one after the other, each from a new word on. A number lies in one word, from
+    /// its lowest bit up; one that no longer fits a word begins in the next.
     pub words: Vec<u64>,
 }
 
 impl MarkingSet {
-    /// For each place the word and the lowest bit of its number, and how many words a marking takes (at least one).
+    /// For each place the word and the lowest bit of its number, and how many words a marking takes
+    /// (at least one).
     pub fn layout(widths: &[u8]) -> (Vec<(usize, u32)>, usize) {
         let (mut word, mut bit) = (0, 0);
         let mut fields = Vec::with_capacity(widths.len());
@@ -45,7 +47,8 @@ impl MarkingSet {
         (fields, word + 1)
     }
 
-    /// A set from markings that give a number for each place. Missing numbers are 0, further ones are left out.
+    /// A set from markings that give a number for each place. Missing numbers are 0, further ones
+    /// are left out.
     pub fn of(places: Vec<PlaceId>, rows: &[Vec<u32>]) -> Self {
         let at = |row: &Vec<u32>, index: usize| row.get(index).copied().unwrap_or_default();
         let bits = |index: usize| {
@@ -76,11 +79,13 @@ impl MarkingSet {
     }
 }
 
-/// A proof from the state equation: whatever a marking has to satisfy besides its condition, written as a tree of cases.
+/// A proof from the state equation: whatever a marking has to satisfy besides its condition,
+/// written as a tree of cases.
 ///
-/// A case knows facts, which are numbered. At the root these are the parts of the condition. A conjunction is replaced by its parts,
-/// deadlock by one disjunction for each transition, in order: that one of its preset's places holds too few tokens. A fact that is never is a refutation, one that is
-/// always is left out.
+/// A case knows facts, which are numbered. At the root these are the parts of the condition. A
+/// conjunction is replaced by its parts, deadlock by one disjunction for each transition, in order:
+/// that one of its preset's places holds too few tokens. A fact that is never is a refutation, one
+/// that is always is left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinearProof {
     /// Places that no reachable marking marks, as in [`NetCertificate::Separator`].
@@ -110,10 +115,12 @@ pub enum LinearCase {
         /// The cases in which it holds, and in which it does not.
         cases: Box<[LinearCase; 2]>,
     },
-    /// Facts that are disjunctions of inequalities `aᵢ·m ≥ bᵢ`, each with a number `lᵢ < bᵢ` that `aᵢ·m` is never below. Then
-    /// `Σ (aᵢ·m − lᵢ) · f/(bᵢ − lᵢ) ≥ f`, where `f` is the least common multiple of the differences: a further fact for each.
+    /// Facts that are disjunctions of inequalities `aᵢ·m ≥ bᵢ`, each with a number `lᵢ < bᵢ` that
+    /// `aᵢ·m` is never below. Then `Σ (aᵢ·m − lᵢ) · f/(bᵢ − lᵢ) ≥ f`, where `f` is the least common
+    /// multiple of the differences: a further fact for each.
     Relaxed {
-        /// The numbers of the facts, each with one observer for each part: why `aᵢ·m` is never below `lᵢ`.
+        /// The numbers of the facts, each with one observer for each part: why `aᵢ·m` is never
+        /// below `lᵢ`.
         facts: Vec<(usize, Vec<Observer>)>,
         /// The case that knows the sums besides.
         case: Box<LinearCase>,
@@ -122,9 +129,9 @@ pub enum LinearCase {
 
 /// Why facts contradict each other.
 ///
-/// Write `y` for the weights, `λ` for the multipliers of facts `aᵢ·m ≥ bᵢ`, and `z` for those of traps `m(Qⱼ) ≥ 1`. No transition
-/// outside the siphon increases `y·m`, so `y·m ≤ y·m0`. On every place outside the siphon `y ≥ Σ λᵢ aᵢ + Σ zⱼ [p ∈ Qⱼ]`, and
-/// `Σ λᵢ bᵢ + Σ zⱼ > y·m0`.
+/// Write `y` for the weights, `λ` for the multipliers of facts `aᵢ·m ≥ bᵢ`, and `z` for those of
+/// traps `m(Qⱼ) ≥ 1`. No transition outside the siphon increases `y·m`, so `y·m ≤ y·m0`. On every
+/// place outside the siphon `y ≥ Σ λᵢ aᵢ + Σ zⱼ [p ∈ Qⱼ]`, and `Σ λᵢ bᵢ + Σ zⱼ > y·m0`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contradiction {
     /// The weights.
@@ -135,8 +142,9 @@ pub struct Contradiction {
     pub traps: Vec<(usize, BigInt)>,
 }
 
-/// Why a weighted sum of tokens `a·m` is never below a number, which follows from it: on every place `weights ≥ −divisor·a`, and no transition
-/// increases `weights·m`. Then `a·m ≥ −⌊weights·m0 / divisor⌋`.
+/// Why a weighted sum of tokens `a·m` is never below a number, which follows from it: on every
+/// place `weights ≥ −divisor·a`, and no transition increases `weights·m`. Then
+/// `a·m ≥ −⌊weights·m0 / divisor⌋`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Observer {
     /// The weights.
@@ -147,10 +155,12 @@ pub struct Observer {
 
 /// A proof in the net with observers.
 ///
-/// Its observers are the inequalities of the condition in the order in which they first occur, without those that ask for tokens of one place (a single
-/// term with a positive weight). Deadlock counts as one inequality for each place of each preset, in order. Each observer is a place
-/// behind those of the net, which always holds `a·m + k` tokens, where `−k` is what its [`Observer`] shows: a transition takes or puts the difference that it makes.
-/// So every inequality asks for tokens of one place.
+/// Its observers are the inequalities of the condition in the order in which they first occur,
+/// without those that ask for tokens of one place (a single term with a positive weight). Deadlock
+/// counts as one inequality for each place of each preset, in order. Each observer is a place
+/// behind those of the net, which always holds `a·m + k` tokens, where `−k` is what its
+/// [`Observer`] shows: a transition takes or puts the difference that it makes. So every inequality
+/// asks for tokens of one place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObservedProof {
     /// One for each observer, in order.
@@ -164,11 +174,14 @@ pub struct ObservedProof {
 /// How a condition over observers is asked in terms of coverability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GoalShape {
-    /// By its alternatives, each a target: those of a disjunction one after the other, those of a conjunction joined in lexicographic order.
+    /// By its alternatives, each a target: those of a disjunction one after the other, those of a
+    /// conjunction joined in lexicographic order.
     Alternatives,
-    /// By a token that goes through the condition. Its first place, behind the observers, is marked initially and every transition of the net needs it; its last place is
-    /// the target, and further ones follow in the order in which a conjunction needs them. An inequality is a transition that tests its place. A
-    /// conjunction tests its inequalities at once, then goes through its other parts; a disjunction goes through one of its parts.
+    /// By a token that goes through the condition. Its first place, behind the observers, is marked
+    /// initially and every transition of the net needs it; its last place is the target, and
+    /// further ones follow in the order in which a conjunction needs them. An inequality is a
+    /// transition that tests its place. A conjunction tests its inequalities at once, then goes
+    /// through its other parts; a disjunction goes through one of its parts.
     Automaton,
 }
 
@@ -192,8 +205,8 @@ impl ReachCertificate {
     }
 }
 
-/// Why a place that inhibitor arcs test never holds more than some number of tokens, which is how many its complement and the
-/// place always hold together.
+/// Why a place that inhibitor arcs test never holds more than some number of tokens, which is how
+/// many its complement and the place always hold together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Complement {
     /// The place.

@@ -1,5 +1,5 @@
-//! Evidence about the repair of a program: sets of changes that make it robust, or with which its properties hold, and what shows that
-//! none is cheaper.
+//! Evidence about the repair of a program: sets of changes that make it robust, or with which its
+//! properties hold, and what shows that none is cheaper.
 
 use super::subject::InputFile;
 use super::{
@@ -19,7 +19,8 @@ pub enum RepairClaim {
     Robust,
     /// The program is robust against a language, and has no race.
     Language(Axioms),
-    /// The program never reaches these targets under a memory model. Targets keep their numbers in changed programs.
+    /// The program never reaches these targets under a memory model. Targets keep their numbers in
+    /// changed programs.
     Properties {
         /// The memory model.
         model: Model,
@@ -37,15 +38,16 @@ pub enum RepairClaim {
 
 /// What is shown about the repair of a program.
 ///
-/// Copies and domain are those of the program. The changes in `taken` are made in any case. By the *program with a set*
-/// of measures is meant below: with these changes and those of the set.
+/// Copies and domain are those of the program. The changes in `taken` are made in any case. By the
+/// *program with a set* of measures is meant below: with these changes and those of the set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RepairEvidence {
     /// What sets of changes are to bring about.
     pub claim: RepairClaim,
     /// Changes made in any case.
     pub taken: Vec<Measure>,
-    /// The measures on offer, each with its cost. A measure without a cost is permitted, but no set here has it.
+    /// The measures on offer, each with its cost. A measure without a cost is permitted, but no set
+    /// here has it.
     pub measures: Vec<(Measure, Option<Count>)>,
     /// Sets that bring it about, the one chosen first.
     pub valid: Vec<ValidSet>,
@@ -60,8 +62,8 @@ pub struct RepairEvidence {
 pub struct ValidSet {
     /// Positions in the list of measures, ascending.
     pub set: Vec<usize>,
-    /// The text of the program with the set, when the proof is about that. Final states as a target are shown of the program with
-    /// the set itself.
+    /// The text of the program with the set, when the proof is about that. Final states as a target
+    /// are shown of the program with the set itself.
     pub repaired: Option<InputFile>,
     /// Why the program with the set is as claimed.
     pub proof: ValidProof,
@@ -82,7 +84,8 @@ pub enum ValidProof {
     Free(Arc<FreeCertificate>),
 }
 
-/// Measures of which every set needs one that brings about what is claimed: the program with all others is not so.
+/// Measures of which every set needs one that brings about what is claimed: the program with all
+/// others is not so.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
     /// Positions in the list of measures, ascending.
@@ -106,7 +109,8 @@ pub enum RowWitness {
     Stuck(StuckWitness),
 }
 
-/// Rows that share no measure with those of another block, and what a set costs at least that has one measure of each.
+/// Rows that share no measure with those of another block, and what a set costs at least that has
+/// one measure of each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
     /// The least cost.
@@ -115,13 +119,15 @@ pub struct Block {
     pub cases: Vec<Case>,
 }
 
-/// A node of the tree of cases. It is about the sets that have the measures chosen on the way to it, and not those excluded.
+/// A node of the tree of cases. It is about the sets that have the measures chosen on the way to
+/// it, and not those excluded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Case {
-    /// One child for each measure of this row that is not excluded, in order: it chooses that measure and excludes those
-    /// before it.
+    /// One child for each measure of this row that is not excluded, in order: it chooses that
+    /// measure and excludes those before it.
     Branch(usize),
-    /// Weights of rows none of whose measures are chosen. The rows that contain a measure that is not excluded weigh no
-    /// more together than it costs, so that a set costs as much as the rows weigh, besides what is chosen.
+    /// Weights of rows none of whose measures are chosen. The rows that contain a measure that is
+    /// not excluded weigh no more together than it costs, so that a set costs as much as the rows
+    /// weigh, besides what is chosen.
     Leaf(Vec<(usize, Count)>),
 }

@@ -1,32 +1,38 @@
-//! Evidence about robustness against C11 and release/acquire: an invariant of the instrumented semantics, or an execution graph.
+//! Evidence about robustness against C11 and release/acquire: an invariant of the instrumented
+//! semantics, or an execution graph.
 
 use crate::{LocalIndex, LocalState, MemoryIndex, Tokens};
 use palisade_model::program::{LabelId, RegisterId, ThreadId, Value};
 use palisade_semantics::graphs::Axioms;
 use palisade_semantics::{Instance, Step};
 
-/// What a thread knows of the guessed access, as numbers: whether a path leads from the access to it, what it knows now, what it
-/// will know behind an acquire fence, what it knew at its last release fence, and the families of paths of which it has made a reached sequentially
-/// consistent access. CERTIFICATE.md lists the bits.
+/// What a thread knows of the guessed access, as numbers: whether a path leads from the access to
+/// it, what it knows now, what it will know behind an acquire fence, what it knew at its last
+/// release fence, and the families of paths of which it has made a reached sequentially consistent
+/// access. CERTIFICATE.md lists the bits.
 pub type StaleView = [u8; 5];
 
-/// What is known at an address, as numbers: the strongest access on a path, the message of its last write, by family the strongest
-/// access behind a reached fence, and the families of which an access, and the last write, is reached. CERTIFICATE.md lists the bits.
+/// What is known at an address, as numbers: the strongest access on a path, the message of its last
+/// write, by family the strongest access behind a reached fence, and the families of which an
+/// access, and the last write, is reached. CERTIFICATE.md lists the bits.
 pub type StaleLocation = [u8; 6];
 
-/// Why a program is robust: a set of configurations of its instrumented semantics that contains the initial ones, is closed under all steps and has
-/// no success. CERTIFICATE.md restates the semantics in full.
+/// Why a program is robust: a set of configurations of its instrumented semantics that contains the
+/// initial ones, is closed under all steps and has no success. CERTIFICATE.md restates the
+/// semantics in full.
 ///
 /// ω and downward closure are as in [`RobustCertificate`](crate::RobustCertificate).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StaleCertificate {
     /// Against what.
     pub axioms: Axioms,
-    /// For each thread and each of its labels, the registers (ascending) whose values may matter from there on.
+    /// For each thread and each of its labels, the registers (ascending) whose values may matter
+    /// from there on.
     pub live: Vec<Vec<Vec<RegisterId>>>,
     /// What configurations leave out of what threads know.
     pub forgotten: Vec<Forgotten>,
-    /// The addresses at which configurations do not say what the last write's message is, ascending.
+    /// The addresses at which configurations do not say what the last write's message is,
+    /// ascending.
     pub unheard: Vec<Value>,
     /// Where the set is closed up to shifts of counters alone: the address of a class of which
     /// values are not told apart that are as far behind, or farther, ascending, with the distance.
@@ -40,7 +46,8 @@ pub struct StaleCertificate {
     pub configurations: Vec<StaleConfiguration>,
 }
 
-/// What configurations leave out of what threads at a label know. To leave out facts is sound: a thread that knows less can do more.
+/// What configurations leave out of what threads at a label know. To leave out facts is sound: a
+/// thread that knows less can do more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Forgotten {
     /// The thread.
@@ -98,10 +105,12 @@ pub enum StaleGoal {
 
 /// Why a program is not robust, or has a race: an interleaving and one event more.
 ///
-/// It is valid when the steps are an interleaving of the instance, the last step can be taken where its address holds what `reads_from` has written, and
+/// It is valid when the steps are an interleaving of the instance, the last step can be taken where
+/// its address holds what `reads_from` has written, and
 ///
-/// - for [`StaleClaim::BeyondSc`], the execution graph of the steps with the last event, which reads from that write and
-///   stands directly behind it in modification order, is consistent and not one of an interleaving;
+/// - for [`StaleClaim::BeyondSc`], the execution graph of the steps with the last event, which
+///   reads from that write and stands directly behind it in modification order, is consistent and
+///   not one of an interleaving;
 /// - for [`StaleClaim::Race`], the last event reads from the last write, and the graph has a race.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GraphWitness {

@@ -1,4 +1,5 @@
-//! What certificates say of single threads: where they stand, what they delay, and how many there are.
+//! What certificates say of single threads: where they stand, what they delay, and how many there
+//! are.
 
 use palisade_model::program::{LabelId, ThreadId, Value};
 
@@ -40,7 +41,8 @@ pub struct Attacker {
     pub store_address: Value,
 }
 
-/// The kind of access to an address on the happens-before path; a store counts for more than a load.
+/// The kind of access to an address on the happens-before path; a store counts for more than a
+/// load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
     /// Loaded, not stored.

@@ -18,18 +18,20 @@ pub fn sha256(bytes: &[u8]) -> String {
 /// An input file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InputFile {
-    /// The path it was read from, `<stdin>` for standard input. Only a hint at where to look: the hash decides.
+    /// The path it was read from, `<stdin>` for standard input. Only a hint at where to look: the
+    /// hash decides.
     pub path: String,
     /// The format it was read in, by the name the command line has for it.
     pub format: String,
-    /// The SHA-256 of its content: of a program's text (without a byte-order mark), of a net file's bytes.
+    /// The SHA-256 of its content: of a program's text (without a byte-order mark), of a net file's
+    /// bytes.
     pub sha256: String,
 }
 
 /// The program that evidence is about, as it was meant: with the options' changes made.
 ///
-/// Threads, labels, registers and instructions are meant by their positions here, from 0. Names and texts are given so
-/// that people can read the evidence; the checker holds them to the program.
+/// Threads, labels, registers and instructions are meant by their positions here, from 0. Names and
+/// texts are given so that people can read the evidence; the checker holds them to the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgramSubject {
     /// The program's text.
@@ -83,8 +85,8 @@ pub struct AddressSubject {
 
 /// The net and the question that evidence is about.
 ///
-/// Places and transitions are meant by their positions in the net as read, from 0; names are given for those that the
-/// evidence mentions, and the checker holds them to the net.
+/// Places and transitions are meant by their positions in the net as read, from 0; names are given
+/// for those that the evidence mentions, and the checker holds them to the net.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NetSubject {
     /// The net's file.
@@ -93,8 +95,8 @@ pub struct NetSubject {
     pub query: Option<InputFile>,
     /// The id of the property that is meant, when that file has several.
     pub property: Option<String>,
-    /// Bounds of the places that inhibitor arcs test, ascending. The evidence is about the net in which their complements, which
-    /// follow its own places, take the part of these arcs.
+    /// Bounds of the places that inhibitor arcs test, ascending. The evidence is about the net in
+    /// which their complements, which follow its own places, take the part of these arcs.
     pub complements: Vec<Complement>,
     /// The number of all places.
     pub place_count: usize,
@@ -107,8 +109,8 @@ pub struct NetSubject {
 }
 
 impl ProgramSubject {
-    /// The subject for a program that was read from `program.source` in the format named `format`, with the copies of
-    /// the threads in `changed` set by options.
+    /// The subject for a program that was read from `program.source` in the format named `format`,
+    /// with the copies of the threads in `changed` set by options.
     pub fn of(program: &Program, format: &str, changed: &[ThreadId]) -> Self {
         let thread = |(id, thread): (ThreadId, &Thread)| ThreadSubject {
             name: thread.name.clone(),
@@ -137,7 +139,8 @@ impl ProgramSubject {
         }
     }
 
-    /// Makes the changes to a program, as its text says it, that options made to the one meant here.
+    /// Makes the changes to a program, as its text says it, that options made to the one meant
+    /// here.
     pub fn apply_options(&self, program: &mut Program) {
         for (thread, stated) in program.threads.iter_mut().zip(&self.threads) {
             if stated.origin == CopiesOrigin::Option {

@@ -1,16 +1,19 @@
-//! Evidence about event-driven programs under TSO: an invariant of their instrumented semantics, or a computation.
+//! Evidence about event-driven programs under TSO: an invariant of their instrumented semantics, or
+//! a computation.
 
 use crate::{Level, LocalIndex, LocalState, MemoryIndex, Tokens};
 use palisade_model::program::{RegisterId, ThreadId, Value};
 use palisade_semantics::tasks::TaskStep;
 
-/// Why an event-driven program is robust against TSO: a set of configurations of its instrumented semantics that contains the initial ones, is
-/// closed under all steps and has no success. CERTIFICATE.md restates the semantics in full.
+/// Why an event-driven program is robust against TSO: a set of configurations of its instrumented
+/// semantics that contains the initial ones, is closed under all steps and has no success.
+/// CERTIFICATE.md restates the semantics in full.
 ///
 /// ω and downward closure are as in [`RobustCertificate`](crate::RobustCertificate).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskCertificate {
-    /// For each thread, event and task and each of its labels, the registers (ascending) whose values may matter from there on.
+    /// For each thread, event and task and each of its labels, the registers (ascending) whose
+    /// values may matter from there on.
     pub live: Vec<Vec<Vec<RegisterId>>>,
     /// The local states that configurations refer to.
     pub locals: Vec<LocalState>,
@@ -78,9 +81,11 @@ pub enum TaskPhase {
 /// What configurations count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TaskToken {
-    /// Threads, and tasks on threads of their own, in a local state; whether they are on the happens-before path.
+    /// Threads, and tasks on threads of their own, in a local state; whether they are on the
+    /// happens-before path.
     Own(LocalIndex, bool),
-    /// Tasks posted to the main thread that have not begun, by the local state in which they will act on memory first.
+    /// Tasks posted to the main thread that have not begun, by the local state in which they will
+    /// act on memory first.
     Pending(LocalIndex, bool),
     /// How often an event may still occur.
     Start(ThreadId),
@@ -89,7 +94,8 @@ pub enum TaskToken {
 /// A TSO computation of an event-driven program whose happens-before is cyclic.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskWitness {
-    /// How many copies of each thread run and how often each event may occur, by template; 0 for tasks.
+    /// How many copies of each thread run and how often each event may occur, by template; 0 for
+    /// tasks.
     pub instance: Vec<u64>,
     /// The computation. Invocations are meant by their numbers in order of creation.
     pub steps: Vec<TaskStep>,

@@ -1,4 +1,5 @@
-//! What searches explore, and how. Nothing here decides a question or tells an answer; `palisade-engine` does.
+//! What searches explore, and how. Nothing here decides a question or tells an answer;
+//! `palisade-engine` does.
 //!
 //! | module | what it holds | may use |
 //! |---|---|---|
@@ -8,9 +9,10 @@
 //! | [`hangs`] | programs with store buffers, for states in which nobody goes on | `lazy`, `instrumented`, `buffered` |
 //! | [`states`] | searches over the states of the machine, for runs to a target | `lazy`, `buffered` |
 //!
-//! Nearly all time of a long search is spent here, which is why it is a crate: the profile `release` translates it with care, and what asks quickly.
-//! So explorations are methods of what is explored, and are translated with it. Like all that searches, it may be wrong without a wrong verdict: each
-//! answer carries evidence that `palisade-verify` checks.
+//! Nearly all time of a long search is spent here, which is why it is a crate: the profile
+//! `release` translates it with care, and what asks quickly. So explorations are methods of what is
+//! explored, and are translated with it. Like all that searches, it may be wrong without a wrong
+//! verdict: each answer carries evidence that `palisade-verify` checks.
 
 pub mod buffered;
 pub mod hangs;

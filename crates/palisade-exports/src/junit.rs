@@ -1,4 +1,5 @@
-//! Findings as JUnit XML, which build servers show: a suite for each input, a case for each question.
+//! Findings as JUnit XML, which build servers show: a suite for each input, a case for each
+//! question.
 //!
 //! The form is that of `junit-10.xsd` of Jenkins' xUnit plugin.
 

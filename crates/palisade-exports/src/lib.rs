@@ -9,7 +9,8 @@
 //! | [`picture`] | SVG, DOT and Mermaid of computations |
 //! | [`smtlib`] | obligations of certificates as scripts for solvers |
 //!
-//! All of it stands on the answers and the documents of `palisade-report`; nothing here reads or writes files.
+//! All of it stands on the answers and the documents of `palisade-report`; nothing here reads or
+//! writes files.
 
 pub mod findings;
 pub mod junit;

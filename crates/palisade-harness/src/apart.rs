@@ -26,7 +26,8 @@ fn this<F>() {
     unsafe { asm!("/* {} */", sym that::<F>, options(nomem, nostack, preserves_flags)) }
 }
 
-/// A function that differs from that of another type, as `this` does: one that only named itself would not.
+/// A function that differs from that of another type, as `this` does: one that only named itself
+/// would not.
 fn that<F>() {
     // SAFETY: the text is a comment, so nothing is executed.
     unsafe { asm!("/* {} */", sym this::<F>, options(nomem, nostack, preserves_flags)) }

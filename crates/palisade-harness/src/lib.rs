@@ -1,8 +1,9 @@
 //! Tests of concurrent code: which functions run at the same time, on which objects.
 //!
-//! A [`Harness`] is part of an ordinary test. Under `cargo test`, [`check`](Harness::check) runs the roles on real threads for a
-//! moment. Under `cargo palisade` it writes what is in memory to a file and stops; Palisade then reads the machine code of the roles
-//! with that memory, and answers for as many threads as the harness says, any number included.
+//! A [`Harness`] is part of an ordinary test. Under `cargo test`, [`check`](Harness::check) runs
+//! the roles on real threads for a moment. Under `cargo palisade` it writes what is in memory to a
+//! file and stops; Palisade then reads the machine code of the roles with that memory, and answers
+//! for as many threads as the harness says, any number included.
 //!
 //! ```
 //! use palisade_harness::{Harness, share};
@@ -85,8 +86,9 @@ impl Harness {
         Self::default()
     }
 
-    /// Adds a role: so many copies of it run, `..` for any number. Copies share what the closure has captured, so that it changes nothing of
-    /// that without atomics or locks: two producers at the one end of a channel are no question to ask.
+    /// Adds a role: so many copies of it run, `..` for any number. Copies share what the closure
+    /// has captured, so that it changes nothing of that without atomics or locks: two producers at
+    /// the one end of a channel are no question to ask.
     ///
     /// ```compile_fail
     /// let mut sent = 0;
@@ -115,9 +117,10 @@ impl Harness {
         self
     }
 
-    /// Has `cargo palisade` compute counters in so many bits, and whatever their values flow into: sequence numbers and indices
-    /// that count for ever have too many values otherwise. Cells have the names that answers print, `ArrayQueue+0x80` for
-    /// instance. The verdict says that this was done. `cargo test` runs the code as it is.
+    /// Has `cargo palisade` compute counters in so many bits, and whatever their values flow into:
+    /// sequence numbers and indices that count for ever have too many values otherwise. Cells have
+    /// the names that answers print, `ArrayQueue+0x80` for instance. The verdict says that this was
+    /// done. `cargo test` runs the code as it is.
     ///
     /// # Panics
     ///
@@ -127,9 +130,10 @@ impl Harness {
         self.remark(&format!("narrow {bits} {}", cells.join(" ")))
     }
 
-    /// Has `cargo palisade` accept that a store is delayed past a load of the same thread, each by its place in the sources, `"queue.rs:186"`, as
-    /// answers print them. The verdict is then robust *but for* this delay: an execution that no interleaving explains has it. What
-    /// such executions do is for you to judge. `cargo test` runs the code as it is.
+    /// Has `cargo palisade` accept that a store is delayed past a load of the same thread, each by
+    /// its place in the sources, `"queue.rs:186"`, as answers print them. The verdict is then
+    /// robust *but for* this delay: an execution that no interleaving explains has it. What such
+    /// executions do is for you to judge. `cargo test` runs the code as it is.
     ///
     /// # Panics
     ///
@@ -139,10 +143,11 @@ impl Harness {
         self.remark(&format!("accept {store} {load}"))
     }
 
-    /// Has `cargo palisade` take a load, by its place in the sources, for a hint: what it finds is checked later – by a compare-and-swap, or by another look after a
-    /// fence –, so that any value will do that its cell may hold. If the code is robust with any value there, then whatever it does on
-    /// x86 it does in some interleaving in which the hint finds any value; properties that hold in all of these hold. `cargo test` runs the code
-    /// as it is.
+    /// Has `cargo palisade` take a load, by its place in the sources, for a hint: what it finds is
+    /// checked later – by a compare-and-swap, or by another look after a fence –, so that any value
+    /// will do that its cell may hold. If the code is robust with any value there, then whatever it
+    /// does on x86 it does in some interleaving in which the hint finds any value; properties that
+    /// hold in all of these hold. `cargo test` runs the code as it is.
     ///
     /// # Panics
     ///
@@ -221,7 +226,8 @@ impl Harness {
         self
     }
 
-    /// Lets the roles run for so long under `cargo test` before the test fails; 30 seconds where this is not said.
+    /// Lets the roles run for so long under `cargo test` before the test fails; 30 seconds where
+    /// this is not said.
     pub fn deadline(mut self, time: Duration) -> Self {
         self.deadline = Some(time);
         self
@@ -231,8 +237,8 @@ impl Harness {
     ///
     /// # Panics
     ///
-    /// When a role panics, whatever the others wait for; when some copy has not returned by the [deadline](Self::deadline); or when the snapshot cannot be
-    /// written.
+    /// When a role panics, whatever the others wait for; when some copy has not returned by the
+    /// [deadline](Self::deadline); or when the snapshot cannot be written.
     pub fn check(mut self) {
         if self.warm {
             self.roles.iter_mut().for_each(Role::warm_up);
@@ -268,7 +274,8 @@ fn is_word(text: &str) -> bool {
     !text.is_empty() && !text.contains(char::is_whitespace)
 }
 
-/// One of the values, whichever: every one of them is checked. Under `cargo test`, one after the other.
+/// One of the values, whichever: every one of them is checked. Under `cargo test`, one after the
+/// other.
 pub fn any(values: std::ops::RangeInclusive<u64>) -> u64 {
     let (low, high) = values.into_inner();
     palisade_harness_any(low, high)
@@ -286,7 +293,8 @@ extern "C" fn palisade_harness_any(low: u64, high: u64) -> u64 {
     }
 }
 
-/// Ends the copy unless the condition holds: what comes behind is checked for executions in which it does.
+/// Ends the copy unless the condition holds: what comes behind is checked for executions in which
+/// it does.
 pub fn assume(condition: bool) {
     if !condition {
         palisade_harness_stop();

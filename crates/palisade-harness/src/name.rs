@@ -1,6 +1,7 @@
 //! Names of objects: words by which answers call them.
 
-/// The name of a type without modules and parameters; of arrays, tuples and references, that of the first type in them.
+/// The name of a type without modules and parameters; of arrays, tuples and references, that of the
+/// first type in them.
 pub(crate) fn of_type(full: &str) -> String {
     let is_part = |character: char| character.is_alphanumeric() || character == '_';
     let first = full.trim_start_matches(|character| !is_part(character));

@@ -35,7 +35,8 @@ impl Drop for Ended {
     }
 }
 
-/// Runs the roles, no longer than until a deadline: a copy may wait for ever for what another one does that has panicked. What still runs then is left to itself.
+/// Runs the roles, no longer than until a deadline: a copy may wait for ever for what another one
+/// does that has panicked. What still runs then is left to itself.
 pub(crate) fn on_threads(roles: Vec<Role>, repeats: bool, deadline: Duration) {
     let (begin, start) = (Arc::new(AtomicBool::new(false)), Instant::now());
     let (sender, ended) = channel();

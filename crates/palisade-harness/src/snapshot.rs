@@ -52,7 +52,8 @@ pub(crate) fn write(path: &Path, roles: &[Described], objects: &[SharedObject], 
     out.flush()
 }
 
-/// How far the program's file was moved when it was loaded: 0 for one that is linked to its addresses.
+/// How far the program's file was moved when it was loaded: 0 for one that is linked to its
+/// addresses.
 fn base(maps: &str) -> io::Result<u64> {
     /// The type of a file that can be moved, at its place in the header.
     const MOVABLE: (u64, u8) = (16, 3);
@@ -71,7 +72,8 @@ fn base(maps: &str) -> io::Result<u64> {
         .ok_or_else(|| io::Error::other("the program is not among the files in memory"))
 }
 
-/// A line of `/proc/self/maps`: the stretch, its permissions, its place in its file, and the file's name.
+/// A line of `/proc/self/maps`: the stretch, its permissions, its place in its file, and the file's
+/// name.
 fn mapping(line: &str) -> Option<(Stretch, &str, u64, &str)> {
     let mut words = line.splitn(6, ' ');
     let (range, permissions, offset) = (words.next()?, words.next()?, words.next()?);
@@ -88,7 +90,8 @@ fn writable(line: &str) -> Option<Stretch> {
     (is_wanted && stretch.end - stretch.start <= LARGEST).then_some(stretch)
 }
 
-/// The stretch of a line, with its place in the file, if it is data of the program's that nobody writes any more.
+/// The stretch of a line, with its place in the file, if it is data of the program's that nobody
+/// writes any more.
 fn read_only(line: &str, program: &str) -> Option<(Stretch, u64)> {
     let (stretch, permissions, offset, name) = mapping(line)?;
     (permissions.starts_with("r--") && name == program).then_some((stretch, offset))
@@ -97,7 +100,8 @@ fn read_only(line: &str, program: &str) -> Option<(Stretch, u64)> {
 /// The bytes of a page.
 const PAGE: usize = 4096;
 
-/// Writes the pages of a stretch that are not what the file has: the loader has put addresses there.
+/// Writes the pages of a stretch that are not what the file has: the loader has put addresses
+/// there.
 fn write_changed(
     out: &mut impl Write,
     memory: &mut File,

@@ -1,4 +1,5 @@
-//! Threads whose data copies of roles have: each has run its role once, and waits until memory has been written.
+//! Threads whose data copies of roles have: each has run its role once, and waits until memory has
+//! been written.
 
 use super::Copies;
 use super::role::{Body, Role};
@@ -36,7 +37,8 @@ pub(crate) struct Threads {
     _gate: MutexGuard<'static, ()>,
 }
 
-/// Starts a thread for each of a fixed number of copies, one after the other, in the order of the roles.
+/// Starts a thread for each of a fixed number of copies, one after the other, in the order of the
+/// roles.
 pub(crate) fn warm(roles: &mut [Role], warming: &Warming) -> Option<Threads> {
     let first = match warming {
         Warming::No => return None,

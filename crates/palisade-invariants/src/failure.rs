@@ -46,7 +46,8 @@ pub struct CheckFailure {
 }
 
 impl CheckFailure {
-    /// A failure that [`reject!`] makes, told in these words. Apart from checks and called cold, so that these stay short.
+    /// A failure that [`reject!`] makes, told in these words. Apart from checks and called cold, so
+    /// that these stay short.
     #[cold]
     #[inline(never)]
     pub fn told(obligation: Obligation, words: std::fmt::Arguments<'_>) -> Self {

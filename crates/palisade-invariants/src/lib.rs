@@ -1,8 +1,10 @@
 //! The checker's kernel: whether sets are what evidence says of them.
 //!
-//! A certificate is a set that holds what is there initially, is closed under every step, and meets nothing that it must not meet. Everything here decides
-//! that from the program or net and the set alone, in time polynomial in their sizes, with exact arithmetic, and shares nothing with the code that
-//! searches: the instrumented semantics and the predecessors are derived again, in the plainest way.
+//! A certificate is a set that holds what is there initially, is closed under every step, and meets
+//! nothing that it must not meet. Everything here decides that from the program or net and the set
+//! alone, in time polynomial in their sizes, with exact arithmetic, and shares nothing with the
+//! code that searches: the instrumented semantics and the predecessors are derived again, in the
+//! plainest way.
 //!
 //! | module | sets of what |
 //! |---|---|

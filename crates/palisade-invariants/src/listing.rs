@@ -2,13 +2,15 @@
 
 use palisade_model::program::{Action, BinaryOperator, Expression, Instruction, Program};
 
-/// The place of the sources at the end of an instruction's line; none when the line is not one of an instruction.
+/// The place of the sources at the end of an instruction's line; none when the line is not one of
+/// an instruction.
 pub fn listed_place<'p>(program: &'p Program, instruction: &Instruction) -> Option<&'p str> {
     program.listed(instruction).map(|listed| listed.place)
 }
 
-/// Whether the code of a listing was read under the premise that an action of it has a value whenever it is come to: addresses that are of no known cell, values that
-/// the cells of hints are not known to take, and code that was not understood are divided by 0.
+/// Whether the code of a listing was read under the premise that an action of it has a value
+/// whenever it is come to: addresses that are of no known cell, values that the cells of hints are
+/// not known to take, and code that was not understood are divided by 0.
 pub(crate) fn rests_on(program: &Program, action: &Action) -> bool {
     fn divides(expression: &Expression) -> bool {
         match expression {

@@ -7,8 +7,9 @@ use palisade_model::program::{Program, RegisterId};
 /// For each thread, label and register: whether it is live there.
 pub(crate) type Live = Vec<Vec<Vec<bool>>>;
 
-/// Live registers as evidence lists them, when they solve the liveness inequalities: a register is live where an
-/// instruction reads it, and where one that does not write it leads to where it is live.
+/// Live registers as evidence lists them, when they solve the liveness inequalities: a register is
+/// live where an instruction reads it, and where one that does not write it leads to where it is
+/// live.
 pub(crate) fn checked_liveness(program: &Program, listed: &[Vec<Vec<RegisterId>>]) -> Result<Live, CheckFailure> {
     if listed.len() != program.threads.len() {
         reject!(Form, "live registers are given for {} threads of {}", listed.len(), program.threads.len());

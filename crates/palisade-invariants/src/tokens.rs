@@ -1,6 +1,7 @@
 //! Configurations as controls with numbers of tokens, and downward-closed sets of them.
 //!
-//! A control is everything but the threads; a token is the state of a thread. The caller chooses both types.
+//! A control is everything but the threads; a token is the state of a thread. The caller chooses
+//! both types.
 
 use crate::CheckFailure;
 use crate::failure::reject;
@@ -13,11 +14,12 @@ use palisade_model::program::{Copies, Program, ThreadId, Value};
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hash};
 
-/// How many local states one settling may pass through, and how many initial configurations there may be: more is
-/// answered by rejection.
+/// How many local states one settling may pass through, and how many initial configurations there
+/// may be: more is answered by rejection.
 pub(crate) const MOST_CHOICES: usize = 1 << 20;
 
-/// A configuration: everything but the threads, and how many threads are in which state (ascending, none with 0).
+/// A configuration: everything but the threads, and how many threads are in which state (ascending,
+/// none with 0).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Configuration<C, T> {
     pub(crate) control: C,
@@ -133,8 +135,9 @@ pub(crate) fn and_one<T: Copy + Ord>(mut more: Vec<(T, Tokens)>, token: T) -> Re
     Ok(more)
 }
 
-/// The tokens of every initial configuration: each copy of a thread is in one of the states that `starts` gives for it, any number
-/// of an unbounded one in every one. Threads without copies are left out.
+/// The tokens of every initial configuration: each copy of a thread is in one of the states that
+/// `starts` gives for it, any number of an unbounded one in every one. Threads without copies are
+/// left out.
 pub(crate) fn initial_tokens<T: Copy + Ord>(
     program: &Program,
     mut starts: impl FnMut(ThreadId) -> Result<Vec<T>, CheckFailure>,

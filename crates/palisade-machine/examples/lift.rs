@@ -1,4 +1,5 @@
-//! Lifts the roles that a file describes and shows the listing and the program as text in the native language.
+//! Lifts the roles that a file describes and shows the listing and the program as text in the
+//! native language.
 
 fn main() {
     let path = std::env::args().nth(1).unwrap_or_default();

@@ -1,4 +1,5 @@
-//! Delays that the user accepts, by places in the sources: of stores of one line past loads of another.
+//! Delays that the user accepts, by places in the sources: of stores of one line past loads of
+//! another.
 
 use crate::image::Memory;
 use crate::origins::short;

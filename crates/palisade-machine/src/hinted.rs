@@ -43,7 +43,8 @@ pub(crate) fn places(
     Ok(hints)
 }
 
-/// Refuses hints beside which no store and load are left: without attacks nothing would be explored, and so nothing would show that the cells of hints take no other values.
+/// Refuses hints beside which no store and load are left: without attacks nothing would be
+/// explored, and so nothing would show that the cells of hints take no other values.
 pub(crate) fn leave_something(lifted: &Lifted, written: Span) -> Result<(), Diagnostic> {
     let has =
         |role: &LiftedRole, wanted: fn(&Action) -> bool| role.thread.instructions.iter().any(|own| wanted(&own.action));

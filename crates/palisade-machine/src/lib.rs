@@ -1,10 +1,10 @@
 //! Machine code to program: what really runs, read as Palisade reads any other program.
 //!
-//! [`read`] takes a file of roles – an ELF image, functions in it, how many copies of each run – to a
-//! [`Program`]: the functions' instructions, calls followed, the stack of each copy its own, with memory as the image or a
-//! snapshot of a process has it. Every instruction means what the table of
-//! [`palisade_syntax::x86`] says, which readers of litmus tests share. What is not understood is refused, with its position
-//! in the sources and the calls that lead there.
+//! [`read`] takes a file of roles – an ELF image, functions in it, how many copies of each run – to
+//! a [`Program`]: the functions' instructions, calls followed, the stack of each copy its own, with
+//! memory as the image or a snapshot of a process has it. Every instruction means what the table of
+//! [`palisade_syntax::x86`] says, which readers of litmus tests share. What is not understood is
+//! refused, with its position in the sources and the calls that lead there.
 
 mod accepted;
 pub mod edit;
@@ -46,14 +46,16 @@ pub fn read(path: &str) -> Result<Program, InputError> {
     read_with(path, &read_text(path)?, |name| whole_file(&folder.join(name)))
 }
 
-/// How the image of a file of roles is built again, and its snapshot written, where the file says so.
+/// How the image of a file of roles is built again, and its snapshot written, where the file says
+/// so.
 pub fn build_command(path: &str) -> Result<Option<String>, InputError> {
     let source = read_text(path)?;
     let file = roles::read(&source).map_err(|error| InputError::from((source.clone(), vec![error])))?;
     Ok(file.build)
 }
 
-/// The file of roles about a build without optimisation of the same sources, where the file names one: its path.
+/// The file of roles about a build without optimisation of the same sources, where the file names
+/// one: its path.
 pub fn unoptimised(path: &str) -> Result<Option<String>, InputError> {
     let source = read_text(path)?;
     let file = roles::read(&source).map_err(|error| InputError::from((source.clone(), vec![error])))?;
@@ -78,7 +80,8 @@ fn whole_file(path: &Path) -> std::io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Reads the program that roles describe which are called `path`. `open` gives the bytes of image and snapshot, which the roles name.
+/// Reads the program that roles describe which are called `path`. `open` gives the bytes of image
+/// and snapshot, which the roles name.
 pub fn read_with(
     path: &str,
     source: &Arc<SourceText>,
@@ -268,7 +271,8 @@ fn divided(lifted: &Lifted, origins: &Origins) -> BTreeSet<(&'static str, String
     lifted.roles.iter().enumerate().flat_map(of_role).collect()
 }
 
-/// A source under the path that the compiler knew, or one of its name beside the image: where it is, from the folder of the roles, and its text.
+/// A source under the path that the compiler knew, or one of its name beside the image: where it
+/// is, from the folder of the roles, and its text.
 fn source_text(
     path: &str,
     beside: &Path,
@@ -296,8 +300,8 @@ fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Why code is refused, at its position in the sources, with the calls that lead there. The position
-/// is that of the role's own code, if a library's is not understood.
+/// Why code is refused, at its position in the sources, with the calls that lead there. The
+/// position is that of the role's own code, if a library's is not understood.
 fn obstacle(at: &ObjectionAt, contexts: &Contexts, role: &str, lines: &Lines<'_>, memory: &Memory) -> Obstacle {
     let frames = lines.frames(at.address);
     let callers: Vec<Frame> = contexts

@@ -1,4 +1,5 @@
-//! The listing: what was read, by digest, and every instruction of every role with the place that it comes from.
+//! The listing: what was read, by digest, and every instruction of every role with the place that
+//! it comes from.
 
 use crate::lift::{Contexts, Place, RoleCode};
 use palisade_model::text::{Origin, SourceText, Span};

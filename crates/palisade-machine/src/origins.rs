@@ -1,8 +1,10 @@
-//! Where instructions come from: places in the sources that a person would look at, each with one name.
+//! Where instructions come from: places in the sources that a person would look at, each with one
+//! name.
 //!
-//! An instruction belongs to a chain of functions: those inlined around it, and where the calls that were followed are, theirs. Its place
-//! is the innermost one outside of the language's libraries. Where the compiler gives no line – it has merged what two lines have in
-//! common –, the lines of the neighbours are named, and each such instruction is a place of its own.
+//! An instruction belongs to a chain of functions: those inlined around it, and where the calls
+//! that were followed are, theirs. Its place is the innermost one outside of the language's
+//! libraries. Where the compiler gives no line – it has merged what two lines have in common –, the
+//! lines of the neighbours are named, and each such instruction is a place of its own.
 
 use crate::image::{Frame, Lines, Memory};
 use crate::lift::{Contexts, Place};

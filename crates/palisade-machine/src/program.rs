@@ -1,7 +1,9 @@
-//! From lifted threads to a program whose texts are those that people know: source positions, names of objects.
+//! From lifted threads to a program whose texts are those that people know: source positions, names
+//! of objects.
 //!
-//! The program's text is a listing: what was read, by digest, and every instruction of every role with its position. Spans
-//! are about its lines. Evidence about the program holds the digest of the listing, and so those of image, snapshot and roles.
+//! The program's text is a listing: what was read, by digest, and every instruction of every role
+//! with its position. Spans are about its lines. Evidence about the program holds the digest of the
+//! listing, and so those of image, snapshot and roles.
 
 use crate::image::Memory;
 use crate::lift::{Lifted, LiftedRole, RoleCode};
@@ -94,8 +96,8 @@ fn addresses(cells: &[(u64, u8, i64)], memory: &Memory) -> Vec<AddressName> {
     cells.iter().zip(names(cells, memory)).map(name).collect()
 }
 
-/// Gives labels the positions of their instructions as names, and spans the lines of the listing. `spans` begins with the
-/// role's own.
+/// Gives labels the positions of their instructions as names, and spans the lines of the listing.
+/// `spans` begins with the role's own.
 fn rename(thread: &mut Thread, spans: &[Span], names: &[String]) {
     let line = |span: Span| spans.get(span.start + 1).copied().unwrap_or(spans[0]);
     let mut first: BTreeMap<usize, usize> = BTreeMap::new();

@@ -12,12 +12,14 @@ pub(crate) struct RolesFile {
     pub(crate) image: Spanned<String>,
     /// The path of the snapshot, if there is one.
     pub(crate) snapshot: Option<Spanned<String>>,
-    /// How the image is built again, and the snapshot written, when sources have changed: a command for the shell, in the folder of this file.
+    /// How the image is built again, and the snapshot written, when sources have changed: a command
+    /// for the shell, in the folder of this file.
     pub(crate) build: Option<String>,
-    /// The file of roles about a build without optimisation of the same sources, from the folder of this file: what is to be said of every
-    /// compilation follows from it.
+    /// The file of roles about a build without optimisation of the same sources, from the folder of
+    /// this file: what is to be said of every compilation follows from it.
     pub(crate) unoptimised: Option<String>,
-    /// Whether this image was built without optimisation, and the orderings of its accesses are to be read in its sources.
+    /// Whether this image was built without optimisation, and the orderings of its accesses are to
+    /// be read in its sources.
     #[serde(default)]
     pub(crate) source_order: bool,
     /// Whether this image was built without optimisation, and the program is to have the orderings

@@ -1,4 +1,5 @@
-//! The tests of a Rust source: which functions they are, and how snapshots of their harnesses are called.
+//! The tests of a Rust source: which functions they are, and how snapshots of their harnesses are
+//! called.
 
 use crate::orderings::parsed;
 use palisade_model::text::Span;
@@ -7,7 +8,8 @@ use syn::visit::{self, Visit};
 /// A function that is a test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceTest {
-    /// Its name as the files of its snapshot have it: the modules that it is in, and its own name, with `-` between.
+    /// Its name as the files of its snapshot have it: the modules that it is in, and its own name,
+    /// with `-` between.
     pub name: String,
     /// Where its own name stands, in bytes of the text.
     pub span: Span,

@@ -19,7 +19,8 @@ fn refusal(roles: &str) -> String {
     read("O2", roles).expect_err("is refused")
 }
 
-/// Where values flow, the text of a program shows: cells are stored in so many bits, and no others are.
+/// Where values flow, the text of a program shows: cells are stored in so many bits, and no others
+/// are.
 #[test]
 fn values_are_narrowed_wherever_they_flow() {
     let is_long = std::env::var_os("PALISADE_FULL_TESTS").is_some();
@@ -44,7 +45,8 @@ struct Copy {
     narrow: Vec<Value>,
 }
 
-/// Runs both programs in step: control is the same, and the low 3 bits of memory are. The largest value that was stored.
+/// Runs both programs in step: control is the same, and the low 3 bits of memory are. The largest
+/// value that was stored.
 fn compare(wide: &Program, narrow: &Program) -> Value {
     let new = |thread: usize| Copy {
         thread,

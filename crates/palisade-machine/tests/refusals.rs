@@ -4,7 +4,8 @@ use palisade_model::text::Obstacle;
 use palisade_syntax::InputError;
 use std::path::Path;
 
-/// What is said about a function of the image `refused`: of its first instruction when it is read, of others where control comes to them.
+/// What is said about a function of the image `refused`: of its first instruction when it is read,
+/// of others where control comes to them.
 fn refusal(function: &str) -> String {
     let folder = tempfile::tempdir().expect("a folder");
     let image = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/images/refused");

@@ -1,6 +1,7 @@
 //! Index newtypes, which programs and nets have over their arenas.
 
-/// Declares index newtypes over arenas, by the prefix they are printed with and the visibility of their number.
+/// Declares index newtypes over arenas, by the prefix they are printed with and the visibility of
+/// their number.
 macro_rules! index_type {
     ($(#[$doc:meta])* $name:ident($number:vis u32), $prefix:literal) => {
         $(#[$doc])*

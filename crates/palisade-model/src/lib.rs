@@ -1,4 +1,5 @@
-//! What Palisade's questions are about: programs and Petri nets, and the budgets of searches. `palisade-semantics` says what programs mean.
+//! What Palisade's questions are about: programs and Petri nets, and the budgets of searches.
+//! `palisade-semantics` says what programs mean.
 //!
 //! | module | what it holds | may use |
 //! |---|---|---|
@@ -9,8 +10,9 @@
 //! | [`program`] | threads as control-flow automata over integers or a finite domain | `ordered`, `text` |
 //! | [`net`] | Petri nets and markings | `text` |
 //!
-//! Both the engine and the checker of its evidence stand on this crate; neither of them is known here. The profile `release` does not optimise it:
-//! what searches ask at every step is marked `#[inline]`, and so translated with the searches.
+//! Both the engine and the checker of its evidence stand on this crate; neither of them is known
+//! here. The profile `release` does not optimise it: what searches ask at every step is marked
+//! `#[inline]`, and so translated with the searches.
 
 pub mod decide;
 mod index_type;

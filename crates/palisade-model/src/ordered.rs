@@ -1,8 +1,11 @@
-//! What is put in order once: sets and maps that are filled one by one, and items that one sort of positions arranges.
+//! What is put in order once: sets and maps that are filled one by one, and items that one sort of
+//! positions arranges.
 //!
-//! The sorts of the standard library are translated for each type of item and each closure, and what collects into its ordered sets and maps
-//! sorts first, for each type of iterator: a sixth of the code of searches and checks was such sorts. Where few items are sorted, or they are
-//! sorted once, what stands here does as well, and is translated once for each crate. What sorts on the way of a search does better by `sort_unstable`.
+//! The sorts of the standard library are translated for each type of item and each closure, and
+//! what collects into its ordered sets and maps sorts first, for each type of iterator: a sixth of
+//! the code of searches and checks was such sorts. Where few items are sorted, or they are sorted
+//! once, what stands here does as well, and is translated once for each crate. What sorts on the
+//! way of a search does better by `sort_unstable`.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,7 +46,8 @@ pub fn sort_by<T>(items: &mut [T], compare: impl Fn(&T, &T) -> Ordering) {
         return;
     }
     let mut order = order(items.len(), &|one, other| compare(&items[one], &items[other]));
-    // Each circle of positions, from its first one: what belongs there comes there, and the rest moves on.
+    // Each circle of positions, from its first one: what belongs there comes there, and the rest
+    // moves on.
     for start in 0..order.len() {
         let mut hole = start;
         while order[hole] != start {

@@ -1,7 +1,10 @@
-//! Petri nets as files: readers and writers of the formats in which the field keeps nets and their questions.
+//! Petri nets as files: readers and writers of the formats in which the field keeps nets and their
+//! questions.
 //!
-//! [`read`] takes a document, which may be compressed, to a [`Problem`](palisade_model::net::Problem) or to what is wrong in it; [`write()`] makes
-//! documents. What the formats are called is [`Format`](palisade_model::net::Format) and [`QueryFormat`](palisade_model::net::QueryFormat).
+//! [`read`] takes a document, which may be compressed, to a
+//! [`Problem`](palisade_model::net::Problem) or to what is wrong in it; [`write()`] makes
+//! documents. What the formats are called is [`Format`](palisade_model::net::Format) and
+//! [`QueryFormat`](palisade_model::net::QueryFormat).
 
 mod read;
 mod write;

@@ -6,7 +6,8 @@ use palisade_model::program::{Action, BinaryOperator, Expression, Program, Value
 /// The most values that are admitted because a number says so.
 const MOST_VALUES: usize = 4096;
 
-/// How many values to admit: what the user says; where that is the default, as many as the numbers that values are compared with ask for.
+/// How many values to admit: what the user says; where that is the default, as many as the numbers
+/// that values are compared with ask for.
 pub fn admitted_values(program: &Program, asked: usize) -> usize {
     let wanted = compared(program).and_then(needed).filter(|wanted| *wanted <= MOST_VALUES);
     match wanted {
@@ -15,7 +16,8 @@ pub fn admitted_values(program: &Program, asked: usize) -> usize {
     }
 }
 
-/// What the user can do about a fault. A value that is compared with a large number need not grow for ever.
+/// What the user can do about a fault. A value that is compared with a large number need not grow
+/// for ever.
 pub fn advice(program: &Program, fault: &Fault) -> String {
     let bound = compared(program).filter(|_| fault.is_growth() && !program.source.is_listing);
     match bound.and_then(|bound| Some((bound, needed(bound)?))) {
@@ -27,8 +29,8 @@ pub fn advice(program: &Program, fault: &Fault) -> String {
     }
 }
 
-/// What values may grow for ever and what to try, in a sentence, while a question about them runs; nothing where they may
-/// stop at a number that they are compared with.
+/// What values may grow for ever and what to try, in a sentence, while a question about them runs;
+/// nothing where they may stop at a number that they are compared with.
 pub fn growth_hint(program: &Program, fault: &Fault) -> Option<String> {
     let stops = compared(program).and_then(needed).is_some_and(|wanted| wanted > DEFAULT_VALUES);
     fault.describe_growth(program).filter(|_| !stops || program.source.is_listing)

@@ -1,6 +1,8 @@
-//! What a verdict about machine code is about: the files that were read, the build that made them, and what was assumed.
+//! What a verdict about machine code is about: the files that were read, the build that made them,
+//! and what was assumed.
 //!
-//! The heading of a listing says it, a line each; so evidence, which holds the digest of the listing, is about the same.
+//! The heading of a listing says it, a line each; so evidence, which holds the digest of the
+//! listing, is about the same.
 
 use super::wording::counted;
 use palisade_model::program::{AcceptedDelay, Heading, HeapBlocks, Program, ReadFile, SourceText};
@@ -116,7 +118,8 @@ impl<'a> Claim<'a> {
         words
     }
 
-    /// What it is about besides the code, each with a comma before it; empty where there is nothing.
+    /// What it is about besides the code, each with a comma before it; empty where there is
+    /// nothing.
     pub fn with(&self) -> String {
         let mut words = String::new();
         for (index, (names, bits)) in self.narrowed.iter().enumerate() {
@@ -192,7 +195,8 @@ impl<'a> Claim<'a> {
 pub const OF_C: &str =
     "for the x86 program that the usual mapping makes of this C, accesses kept in order; not for C's memory model";
 
-/// What a verdict about a program is about, in a few words; nothing where that is the program as written.
+/// What a verdict about a program is about, in a few words; nothing where that is the program as
+/// written.
 pub fn words(program: &Program) -> Option<String> {
     let of_c = || litmus::is_in_c(&program.source).then(|| OF_C.to_owned());
     Claim::of(program).map(|claim| claim.words()).or_else(of_c)

@@ -55,8 +55,9 @@ impl<'a> ComputationReport<'a> {
         Self { program, instance, copies, events, states, marks: Marks::of(violation.model) }
     }
 
-    /// The steps as a table, with the lines of the text that they execute. A store that reaches memory in the very next step takes one
-    /// row. What threads do in their registers is left out, unless much is to be said.
+    /// The steps as a table, with the lines of the text that they execute. A store that reaches
+    /// memory in the very next step takes one row. What threads do in their registers is left out,
+    /// unless much is to be said.
     pub fn table(&self, verbosity: u8) -> String {
         if self.events.is_empty() {
             return "  no step: it is so from the beginning\n".to_owned();
@@ -101,7 +102,8 @@ impl<'a> ComputationReport<'a> {
         source_line(self.program, self.program.thread(step.copy.thread), step.kind.instruction()?)
     }
 
-    /// The issue of a store that reaches memory at once, in place of its flush; other steps themselves.
+    /// The issue of a store that reaches memory at once, in place of its flush; other steps
+    /// themselves.
     fn issue_of(&self, index: usize) -> (usize, Step) {
         let index = index.checked_sub(1).filter(|before| self.flushed_at_once(*before)).unwrap_or(index);
         (index, self.events[index].step)
@@ -155,7 +157,8 @@ impl<'a> ComputationReport<'a> {
         self.copies.iter().copied().filter(acts).collect()
     }
 
-    /// Whether a step is no more than a thread's own: what it does in its registers is not what a person looks for first.
+    /// Whether a step is no more than a thread's own: what it does in its registers is not what a
+    /// person looks for first.
     pub fn is_folded(&self, index: usize) -> bool {
         matches!(self.events[index].effect, Effect::Local { .. })
     }
@@ -337,7 +340,8 @@ impl<'a> ComputationReport<'a> {
         self.program.thread(step.copy.thread).branch(step.kind.instruction()?)
     }
 
-    /// That a copy stays where it stands, in a few words: it is one of those that must not stand there together.
+    /// That a copy stays where it stands, in a few words: it is one of those that must not stand
+    /// there together.
     fn standing(&self, index: usize) -> Option<String> {
         let (_, step) = self.issue_of(index);
         let (thread, instruction) = (self.program.thread(step.copy.thread), step.kind.instruction()?);

@@ -128,7 +128,8 @@ impl AnsweredProperty<'_> {
     }
 }
 
-/// The contest's words for a strategy. Questions of coverability are asked of the part of the net that bears on them.
+/// The contest's words for a strategy. Questions of coverability are asked of the part of the net
+/// that bears on them.
 fn techniques(strategy: &str) -> &'static [&'static str] {
     match strategy {
         "saturation" | "pair-saturation" | "state-equation" | "continuous" => &["TOPOLOGICAL", "STRUCTURAL_REDUCTION"],

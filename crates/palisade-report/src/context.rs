@@ -1,4 +1,5 @@
-//! What every report about a program says besides its answer, and how reports name what is in the program.
+//! What every report about a program says besides its answer, and how reports name what is in the
+//! program.
 
 use super::bounds::advice;
 use super::claim::Compilations;
@@ -22,7 +23,8 @@ pub struct Context<'a> {
     pub certificates: &'a [String],
     /// The threads whose copies an option changed.
     pub changed: &'a [ThreadId],
-    /// Of machine code, whether the verdict holds of every compilation of its sources; nothing where that is not asked.
+    /// Of machine code, whether the verdict holds of every compilation of its sources; nothing
+    /// where that is not asked.
     pub compilations: Option<&'a Compilations>,
 }
 
@@ -78,12 +80,14 @@ pub(super) fn domain_line(program: &Program) -> String {
     })
 }
 
-/// The line about the instance that a violation shows, of a program with any number of copies; empty for other programs.
+/// The line about the instance that a violation shows, of a program with any number of copies;
+/// empty for other programs.
 pub(super) fn instance_line(program: &Program, instance: &Instance, is_minimal: bool) -> String {
     instance_words(program, instance, is_minimal).map_or_else(String::new, |words| format!("instance: {words}\n"))
 }
 
-/// The instance that a violation shows, of a program with any number of copies; nothing for other programs.
+/// The instance that a violation shows, of a program with any number of copies; nothing for other
+/// programs.
 pub fn instance_words(program: &Program, instance: &Instance, is_minimal: bool) -> Option<String> {
     if !program.is_parameterized() {
         return None;

@@ -175,7 +175,8 @@ fn run_text(out: &mut String, run: &NetRun, problem: &Problem, shown: usize) {
     }
 }
 
-/// Steps of a run, as many lines as are left; how many there would be. Steps that repeat as a whole stand further right.
+/// Steps of a run, as many lines as are left; how many there would be. Steps that repeat as a whole
+/// stand further right.
 fn steps_text(out: &mut String, net: &Net, steps: &[(RunStep, Count)], indent: usize, left: &mut usize) -> usize {
     let mut lines = 0;
     for (step, times) in steps {

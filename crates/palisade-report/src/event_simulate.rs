@@ -27,7 +27,8 @@ pub struct EventSimulation<'s> {
 const LISTED: usize = 32;
 
 impl<'s> EventSimulation<'s> {
-    /// The addresses that the final states list: the named ones, and those that do not hold 0 somewhere.
+    /// The addresses that the final states list: the named ones, and those that do not hold 0
+    /// somewhere.
     pub fn addresses(&self) -> BTreeSet<Value> {
         let named = self.program.addresses.iter().flat_map(|name| {
             let length = Value::from(name.length.min(64));

@@ -16,7 +16,8 @@ pub struct Execution<'a> {
     pub instance: &'a Instance,
     /// Its number among those shown, from 1, and how many there are of its kind.
     pub number: (usize, usize),
-    /// Whether its final state satisfies the condition's proposition; nothing where there is no condition.
+    /// Whether its final state satisfies the condition's proposition; nothing where there is no
+    /// condition.
     pub satisfies: Option<bool>,
     /// What happened.
     pub trace: Trace,

@@ -25,12 +25,14 @@ pub struct Result<'a> {
     pub proposal: Option<&'a Proposal>,
     /// Where the repaired text was written.
     pub written: Option<&'a str>,
-    /// Which of the changes the properties need; nothing where the program has none, or is robust as it is.
+    /// Which of the changes the properties need; nothing where the program has none, or is robust
+    /// as it is.
     pub needed: Option<&'a Needed>,
 }
 
 impl Result<'_> {
-    /// The unified diff from the program's text, or its sources, to the repaired one; empty when nothing is to be changed.
+    /// The unified diff from the program's text, or its sources, to the repaired one; empty when
+    /// nothing is to be changed.
     pub fn diff(&self) -> &str {
         let proposed = self.proposal.map(|proposal| proposal.diff.as_str());
         proposed.or_else(|| self.found.repaired_text().map(|text| text.diff.as_str())).unwrap_or_default()
@@ -133,8 +135,8 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
     out
 }
 
-/// The labels that the robust program does not reach; nothing where there are none, or where that is not known and
-/// little is to be said.
+/// The labels that the robust program does not reach; nothing where there are none, or where that
+/// is not known and little is to be said.
 fn unreached_words(placement: &Placement, result: &Result<'_>, verbosity: u8) -> Option<String> {
     let (program, labels) = (&result.found.program, result.found.unreached.as_deref());
     match labels {
@@ -336,7 +338,8 @@ pub fn measure_words(program: &Program, measure: Measure) -> String {
     format!("{}{}", thread.name, program.at(thread.label(measure.label(program)), measure.span(program)))
 }
 
-/// Of machine code, the line of the source where a measure is to be taken, and how often it was copied.
+/// Of machine code, the line of the source where a measure is to be taken, and how often it was
+/// copied.
 fn source_words(program: &Program, measure: Measure) -> Option<String> {
     let words = source_place::words(program, measure.span(program))?;
     match measure.parts(&Sites::of(program)).len() {

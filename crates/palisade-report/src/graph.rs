@@ -68,8 +68,9 @@ pub struct Graph<'a> {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct GraphEdgeDocument {
-    /// The relation: `rf` reads-from, `mo` modification order, `fr` from-reads, `hb` happens-before, the last three without what follows from the others of their
-    /// kind and from program order.
+    /// The relation: `rf` reads-from, `mo` modification order, `fr` from-reads, `hb`
+    /// happens-before, the last three without what follows from the others of their kind and from
+    /// program order.
     pub relation: &'static str,
     /// The row of the step that it leaves; null for an initial value.
     pub from: Option<usize>,

@@ -1,4 +1,5 @@
-//! Interleavings of events and tasks, for people: who does what, and which conflicts have no serial order.
+//! Interleavings of events and tasks, for people: who does what, and which conflicts have no serial
+//! order.
 
 use palisade_evidence::{ConcurrencyReason, ConcurrencyWitness};
 use palisade_model::program::{Action, Program};
@@ -32,7 +33,8 @@ pub struct SeenStep {
 pub struct Interleaving {
     /// The steps that others see.
     pub steps: Vec<SeenStep>,
-    /// The conflicts that the reason names, by numbers of steps shown: the earlier access and the later one.
+    /// The conflicts that the reason names, by numbers of steps shown: the earlier access and the
+    /// later one.
     pub conflicts: Vec<(usize, usize)>,
     /// The last state, and the names of all invocations in it.
     names: Vec<String>,
@@ -124,7 +126,8 @@ pub fn queue_words(is_out_of_order: bool) -> &'static str {
     }
 }
 
-/// What an invocation is called: `onText#0` for the first occurrence of an event, `search of onText#0` for a task.
+/// What an invocation is called: `onText#0` for the first occurrence of an event,
+/// `search of onText#0` for a task.
 fn names(program: &Program, state: &TaskState) -> Vec<String> {
     let mut occurrences: BTreeMap<u32, usize> = BTreeMap::new();
     let mut counts: BTreeMap<usize, usize> = BTreeMap::new();

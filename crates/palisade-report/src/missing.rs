@@ -1,4 +1,5 @@
-//! What may keep a question about a program with counters open, in sentences: values that are explored one by one, and why.
+//! What may keep a question about a program with counters open, in sentences: values that are
+//! explored one by one, and why.
 
 use palisade_model::program::{
     Action, BinaryOperator, Counters, Expression, Instruction, KeptOut, Program, RegisterId, Thread, Value,
@@ -7,7 +8,8 @@ use palisade_model::program::{
 /// With fewer values than this in a domain, all of them are explored soon enough.
 const MANY_VALUES: u128 = 32;
 
-/// What is missing where a limit ends a check of the program: nothing where its domain is small, or nothing counts.
+/// What is missing where a limit ends a check of the program: nothing where its domain is small, or
+/// nothing counts.
 pub fn sentences(program: &Program) -> Vec<String> {
     if program.domain.is_some_and(|domain| domain.size() <= MANY_VALUES) {
         return Vec::new();
@@ -55,7 +57,8 @@ fn counts(program: &Program, address: Value) -> bool {
     })
 }
 
-/// Whether a value comes from such loads, or from memory itself, with a number added on the way, in any order of assignments.
+/// Whether a value comes from such loads, or from memory itself, with a number added on the way, in
+/// any order of assignments.
 fn is_moved(thread: &Thread, value: &Expression, loads: &impl Fn(&Action) -> bool, from_memory: bool) -> bool {
     let (mut moved, mut loaded) = (adds_number(value), from_memory);
     let mut registers: Vec<RegisterId> = Vec::new();

@@ -4,7 +4,8 @@ use palisade_semantics::Model;
 use palisade_semantics::graphs::Axioms;
 use serde::Serialize;
 
-/// The models, the strongest first: what people call each, its word on command lines and in documents, and what it is.
+/// The models, the strongest first: what people call each, its word on command lines and in
+/// documents, and what it is.
 pub const MODELS: [(Model, &str, &str, &str); 3] = [
     (Model::Sc, "SC", "sc", "Sequential consistency: interleavings"),
     (Model::Tso, "TSO", "tso", "Total store ordering, as on x86"),

@@ -4,7 +4,8 @@ use super::subject::program_words;
 use palisade_engine::robustness::Fault;
 use palisade_model::program::{Counters, Program, ThreadId};
 
-/// The sentences that stand in front of the net of a program, the copies of some threads of which an option changed.
+/// The sentences that stand in front of the net of a program, the copies of some threads of which
+/// an option changed.
 pub fn abstraction(program: &Program, changed: &[ThreadId]) -> Vec<String> {
     let what = format!(
         "abstracts {}: copies of a thread in the same local state are counted, not told apart",

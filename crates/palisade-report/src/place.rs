@@ -1,4 +1,5 @@
-//! Places and statements of a program in the words of its text: lines, the names it gives, its conditions as they are written.
+//! Places and statements of a program in the words of its text: lines, the names it gives, its
+//! conditions as they are written.
 
 use palisade_model::program::{Action, InstructionId, Label, Program, Thread, ThreadId};
 use palisade_model::text::Span;
@@ -17,7 +18,8 @@ pub fn doing_at(program: &Program, thread: ThreadId, instruction: InstructionId)
     if label.written().is_some() { format!(" at{at}") } else { at }
 }
 
-/// A label behind the name of a copy that does something there: its name in the text, or `(line 3)`.
+/// A label behind the name of a copy that does something there: its name in the text, or
+/// `(line 3)`.
 pub fn brief(program: &Program, label: &Label) -> String {
     label.written().map_or_else(|| format!("({})", program.line_words(label, label.span)), str::to_owned)
 }
@@ -54,7 +56,8 @@ pub fn source_line(program: &Program, thread: &Thread, instruction: InstructionI
     Some(format!("{number}: {}{}", cut(&text), calls.collect::<String>()))
 }
 
-/// The condition of an `ensure`, `assert` or `assume`, or one that a thread goes by, as it is written; nothing for other instructions.
+/// The condition of an `ensure`, `assert` or `assume`, or one that a thread goes by, as it is
+/// written; nothing for other instructions.
 pub fn condition(program: &Program, thread: ThreadId, instruction: InstructionId) -> Option<String> {
     stated(program, thread, instruction).map(|(_, condition)| condition)
 }

@@ -6,8 +6,8 @@ use palisade_model::text::Span;
 use palisade_semantics::{Quantifier, Question, Target};
 use palisade_syntax::joint_state_text;
 
-/// The properties of a program. Those of its joint control states are targets in threads behind its own, which watch them
-/// ([`Program::monitored`]).
+/// The properties of a program. Those of its joint control states are targets in threads behind its
+/// own, which watch them ([`Program::monitored`]).
 #[derive(Clone, Copy, Debug)]
 pub struct Properties<'a> {
     /// The program as it is written.
@@ -60,8 +60,8 @@ impl<'a> Properties<'a> {
         }
     }
 
-    /// A property by its place: `t1 alone (line 41)`; a joint control state by its places and its line; the question by its condition,
-    /// without the quantifier.
+    /// A property by its place: `t1 alone (line 41)`; a joint control state by its places and its
+    /// line; the question by its condition, without the quantifier.
     pub fn place(&self, target: Target) -> String {
         match (self.joint_state(target), target) {
             (None, Target::Instruction { thread, instruction }) => self.program.place(thread, instruction),
@@ -98,7 +98,8 @@ impl<'a> Properties<'a> {
         (text, place)
     }
 
-    /// A property with its line: `` `ensure others = 0` (line 41) ``; one of machine code with its place.
+    /// A property with its line: `` `ensure others = 0` (line 41) ``; one of machine code with its
+    /// place.
     pub fn quoted(&self, target: Target) -> String {
         if self.program.source.is_listing && self.span(target).is_some() {
             return format!("`{}` at {}", self.text(target), self.place(target));

@@ -25,7 +25,8 @@ pub struct Result<'a> {
     pub model: Model,
     /// All optimal sets were asked for.
     pub all: bool,
-    /// The unified diff from the program's text to the repaired one; empty when nothing is to be changed.
+    /// The unified diff from the program's text to the repaired one; empty when nothing is to be
+    /// changed.
     pub diff: &'a str,
     /// Why the text itself cannot be changed.
     pub no_diff: Option<&'a str>,
@@ -218,7 +219,8 @@ pub fn property_name(program: &Program, target: Target) -> String {
     }
 }
 
-/// The properties of a program with fences, by the numbers that they have without: fences leave properties and their order alone.
+/// The properties of a program with fences, by the numbers that they have without: fences leave
+/// properties and their order alone.
 pub(super) struct BeforeTheChange {
     numbers: BTreeMap<(ThreadId, InstructionId), InstructionId>,
 }

@@ -17,7 +17,8 @@ pub struct ChangedSource {
     pub is_of_a_dependency: bool,
 }
 
-/// Changes that are proposed. Whether they do what they are to do is known once the sources are built and checked again.
+/// Changes that are proposed. Whether they do what they are to do is known once the sources are
+/// built and checked again.
 #[derive(Clone, Debug)]
 pub struct Proposal {
     /// The files.

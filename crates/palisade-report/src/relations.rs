@@ -1,4 +1,5 @@
-//! How reports name the relations of happens-before: as herd does, and edges of litmus tests as diy does.
+//! How reports name the relations of happens-before: as herd does, and edges of litmus tests as diy
+//! does.
 
 use palisade_model::program::Program;
 use palisade_semantics::{AccessId, AccessKind, Edge, NodeId, Relation, Trace};
@@ -14,13 +15,15 @@ pub fn name(relation: Relation) -> &'static str {
     }
 }
 
-/// The name of an edge: that of its relation, or of litmus tests the one that diy has for it, as `PodWR` and `Rfe`.
+/// The name of an edge: that of its relation, or of litmus tests the one that diy has for it, as
+/// `PodWR` and `Rfe`.
 pub fn edge_name(program: &Program, trace: &Trace, edge: &Edge) -> String {
     if program.source.is_litmus { herd_name(trace, edge) } else { name(edge.relation).to_owned() }
 }
 
-/// The name that diy has for an edge: external (`e`) between threads and internal (`i`) inside of one; program order to the same address
-/// (`s`) or to a different one (`d`), from a read or a write to a read or a write.
+/// The name that diy has for an edge: external (`e`) between threads and internal (`i`) inside of
+/// one; program order to the same address (`s`) or to a different one (`d`), from a read or a write
+/// to a read or a write.
 pub fn herd_name(trace: &Trace, edge: &Edge) -> String {
     let side = if edge.from.position == edge.to.position { 'i' } else { 'e' };
     let relation = match edge.relation {

@@ -1,5 +1,5 @@
-//! The result of `palisade fences` where remedies are sought round by round, as text: for robustness of events and
-//! tasks, and against hangs.
+//! The result of `palisade fences` where remedies are sought round by round, as text: for
+//! robustness of events and tasks, and against hangs.
 
 use super::computation::{ComputationReport, Marks};
 use super::context::Context;

@@ -1,6 +1,8 @@
-//! A violation by events and tasks as a table: a row for each step, a column for each thread, and why there is no order.
+//! A violation by events and tasks as a table: a row for each step, a column for each thread, and
+//! why there is no order.
 //!
-//! Interleavings that have no serial permutation and computations under TSO are shown alike, as text and by `picture`.
+//! Interleavings that have no serial permutation and computations under TSO are shown alike, as
+//! text and by `picture`.
 
 use super::interleaving::Interleaving;
 use super::wording::WIDEST;
@@ -19,7 +21,8 @@ pub struct Scene {
     pub order: Vec<(usize, usize)>,
     /// The reason in words.
     pub reason: String,
-    /// Whether the main thread takes a task before one that was posted to it earlier; nothing where it takes no posted tasks.
+    /// Whether the main thread takes a task before one that was posted to it earlier; nothing where
+    /// it takes no posted tasks.
     pub is_out_of_order: Option<bool>,
 }
 
@@ -32,7 +35,8 @@ pub struct SceneStep {
     pub event: usize,
     /// The invocation that takes it.
     pub invocation: String,
-    /// The line of the instruction, from 1; nothing where an event occurs, an invocation begins, or a store reaches memory.
+    /// The line of the instruction, from 1; nothing where an event occurs, an invocation begins, or
+    /// a store reaches memory.
     pub line: Option<usize>,
     /// What it does.
     pub action: String,
@@ -73,7 +77,8 @@ impl Scene {
                 names.len() - 1
             })
         };
-        // `show of onText#0` belongs to `onText#0`, and so does the second one, `show of onText#0 (2)`.
+        // `show of onText#0` belongs to `onText#0`, and so does the second one,
+        // `show of onText#0 (2)`.
         let event = invocation.rsplit(" of ").next().unwrap_or(invocation);
         let event = event.split(" (").next().unwrap_or(event);
         let step = SceneStep {

@@ -24,7 +24,8 @@ pub struct SourcePlace<'a> {
 }
 
 impl<'a> SourcePlace<'a> {
-    /// Where an instruction comes from; nothing for programs that are texts themselves, and where nobody knows.
+    /// Where an instruction comes from; nothing for programs that are texts themselves, and where
+    /// nobody knows.
     pub fn of(source: &'a SourceText, span: Span) -> Option<Self> {
         let origin = source.origin(span)?;
         let (file, position) = origin.position.as_ref()?;
@@ -32,7 +33,8 @@ impl<'a> SourcePlace<'a> {
         Some(Self { file, line: position.line, column: position.column, text, at_hand })
     }
 
-    /// The path of the file for who stands in the current folder, where it is at hand; else as the compiler knew it.
+    /// The path of the file for who stands in the current folder, where it is at hand; else as the
+    /// compiler knew it.
     pub fn path(&self, roles: &SourceText) -> String {
         let Some(at_hand) = self.at_hand else { return self.file.to_owned() };
         let path = Path::new(&roles.name).parent().unwrap_or(Path::new("")).join(at_hand);
@@ -42,7 +44,8 @@ impl<'a> SourcePlace<'a> {
     }
 }
 
-/// What stands on the line that an instruction comes from, in a few words: its text, or that the lines of several places were merged.
+/// What stands on the line that an instruction comes from, in a few words: its text, or that the
+/// lines of several places were merged.
 pub fn words(program: &Program, span: Span) -> Option<String> {
     let origin = program.source.origin(span)?;
     if let Some(text) = origin.text.as_ref().filter(|text| !text.is_empty()) {

@@ -1,4 +1,5 @@
-//! What a verdict is about, in words: copies, domain and wrapping of a program; the question of a net.
+//! What a verdict is about, in words: copies, domain and wrapping of a program; the question of a
+//! net.
 
 use super::claim::Claim;
 use palisade_evidence::{CopiesOrigin, NetSubject, ProgramSubject, ThreadSubject};
@@ -38,8 +39,8 @@ impl Subject {
         }
     }
 
-    /// All that tells it from other subjects in the same file: `t1 × 2, t2 × 0 (option); domain 0..7`, or
-    /// `question in mutex.prop`.
+    /// All that tells it from other subjects in the same file:
+    /// `t1 × 2, t2 × 0 (option); domain 0..7`, or `question in mutex.prop`.
     pub fn words(&self) -> String {
         match self {
             Self::Program { stated, path, source } => {

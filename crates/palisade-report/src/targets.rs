@@ -1,4 +1,5 @@
-//! What evidence about properties shows, in words and in a document: which targets, where they stand in the text.
+//! What evidence about properties shows, in words and in a document: which targets, where they
+//! stand in the text.
 
 use super::models::model_name;
 use super::properties::Properties;

@@ -31,7 +31,8 @@ pub struct ShownStep {
     pub thread: String,
     /// The invocation that takes it.
     pub invocation: String,
-    /// The line of the instruction, from 1; nothing where an event occurs, an invocation begins, or a store reaches memory.
+    /// The line of the instruction, from 1; nothing where an event occurs, an invocation begins, or
+    /// a store reaches memory.
     pub line: Option<usize>,
     /// What it does.
     pub action: String,
@@ -48,7 +49,8 @@ pub struct Computation {
     pub steps: Vec<ShownStep>,
     /// A cycle of the happens-before relation, by numbers of steps shown.
     pub cycle: Vec<usize>,
-    /// Whether the main thread takes a task before one that was posted to it earlier; nothing where it takes no posted tasks.
+    /// Whether the main thread takes a task before one that was posted to it earlier; nothing where
+    /// it takes no posted tasks.
     pub is_out_of_order: Option<bool>,
 }
 
@@ -62,7 +64,8 @@ impl Computation {
         Self::replay(&instance, &witness.steps, Model::Tso, &cycle)
     }
 
-    /// Replays the steps of an instance, some of which are on a cycle; nothing if one of them cannot be taken.
+    /// Replays the steps of an instance, some of which are on a cycle; nothing if one of them
+    /// cannot be taken.
     pub fn replay(program: &Program, all: &[TaskStep], model: Model, cycle: &[usize]) -> Option<Self> {
         let machine = TaskMachine::new(program, model);
         let mut state = machine.initial_state();
@@ -133,7 +136,8 @@ fn is_flush(step: Option<&TaskStep>) -> bool {
     matches!(step, Some(TaskStep::Flush { .. } | TaskStep::FlushMain))
 }
 
-/// What invocations are called: `onText#0` for the first occurrence of an event, `search of onText#0` for a task, `t#0` for a thread's copy.
+/// What invocations are called: `onText#0` for the first occurrence of an event,
+/// `search of onText#0` for a task, `t#0` for a thread's copy.
 fn names(program: &Program, state: &TaskState) -> Vec<String> {
     let mut roots: BTreeMap<(bool, u32), String> = BTreeMap::new();
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();

@@ -1,8 +1,9 @@
 //! The labels that control does not reach, in words: what a verdict says nothing about.
 //!
-//! Those from which a thread only comes to fail are left out: that it does not come there is what was to be proved.
-//! Machine code comes to a place of its sources by several instructions, and the same ones stand in the program once
-//! for each way there: a place is told where control reaches none of them.
+//! Those from which a thread only comes to fail are left out: that it does not come there is what
+//! was to be proved. Machine code comes to a place of its sources by several instructions, and the
+//! same ones stand in the program once for each way there: a place is told where control reaches
+//! none of them.
 
 use super::place::label_words;
 use palisade_engine::robustness::ThreadLabel;
@@ -31,8 +32,9 @@ pub fn words(program: &Program, labels: &[ThreadLabel]) -> Option<String> {
     listed(program, &told(program, labels))
 }
 
-/// Those of some labels that are told: not those from which every way fails, through registers alone;
-/// of machine code one for each place in its sources, and none that no instruction stands for.
+/// Those of some labels that are told: not those from which every way fails, through registers
+/// alone; of machine code one for each place in its sources, and none that no instruction stands
+/// for.
 pub(crate) fn told(program: &Program, labels: &[ThreadLabel]) -> Vec<ThreadLabel> {
     let mut told = not_failing(program, labels);
     if !program.source.is_listing {
@@ -56,7 +58,8 @@ pub(crate) fn told(program: &Program, labels: &[ThreadLabel]) -> Vec<ThreadLabel
     told
 }
 
-/// The place in the sources of machine code that the instructions at a label have: file, line and column.
+/// The place in the sources of machine code that the instructions at a label have: file, line and
+/// column.
 fn place<'p>(
     program: &'p Program,
     id: ThreadId,

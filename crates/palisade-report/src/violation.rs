@@ -1,4 +1,5 @@
-//! A violation for people: a column per thread, the store buffer, the happens-before cycle in words.
+//! A violation for people: a column per thread, the store buffer, the happens-before cycle in
+//! words.
 
 use super::computation::{ComputationReport, Marks, address_text};
 use super::context::instance_line;
@@ -32,7 +33,8 @@ pub fn text(program: &Program, violation: &Violation, verbosity: u8) -> String {
     out
 }
 
-/// An edge of the cycle in words, each access behind what `front` gives: `left (line 6) writes x = 1 before right (line 9) reads y = 0 (po)`.
+/// An edge of the cycle in words, each access behind what `front` gives:
+/// `left (line 6) writes x = 1 before right (line 9) reads y = 0 (po)`.
 pub fn edge_text(program: &Program, violation: &Violation, edge: &Edge, front: impl Fn(NodeId) -> String) -> String {
     let side = |id| format!("{}{}", front(id), deed(program, violation, id));
     let name = edge_name(program, &violation.replay.trace, edge);

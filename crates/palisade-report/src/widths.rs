@@ -10,7 +10,8 @@ use palisade_semantics::StepKind;
 /// A kind of counters, and what evidence about a program says of them.
 type Line = (&'static str, String);
 
-/// What a certificate that shows a program robust knows of its counters; nothing where it knows all of their values.
+/// What a certificate that shows a program robust knows of its counters; nothing where it knows all
+/// of their values.
 pub fn known(program: &Program, certificate: &RobustCertificate) -> Option<Line> {
     match certificate.modulo {
         Some((low, high)) => Some(("counters", words(low, high))),
@@ -52,8 +53,8 @@ fn means_of(program: &Program, certificate: &RobustCertificate) -> Option<String
     (!words.is_empty()).then(|| words.join(", "))
 }
 
-/// The ends of the least domain such that a proof of properties is about it, domains that wrap and are multiples of it, and integers; nothing where it is about the
-/// program's own values alone.
+/// The ends of the least domain such that a proof of properties is about it, domains that wrap and
+/// are multiples of it, and integers; nothing where it is about the program's own values alone.
 pub fn widths(proof: &PropertyProof) -> Option<(Value, Value)> {
     let PropertyReason::Counters { certificate, sc } = &proof.reason else { return None };
     // What values bound is bounded in the program's own domain.

@@ -9,7 +9,8 @@ pub fn counted(number: impl Display, noun: &str) -> String {
     format!("{digits} {noun}{ending}")
 }
 
-/// How wide a column is made at most to stand in line with others: names may have a million letters, and the library's own padding ends at 2¹⁶.
+/// How wide a column is made at most to stand in line with others: names may have a million
+/// letters, and the library's own padding ends at 2¹⁶.
 pub(crate) const WIDEST: usize = 500;
 
 /// How many configurations an exploration may have, as a reason for no answer.

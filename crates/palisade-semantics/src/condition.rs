@@ -180,7 +180,8 @@ impl Proposition {
         }
     }
 
-    /// Writes the proposition, in parentheses when it binds less tightly than what stands around it.
+    /// Writes the proposition, in parentheses when it binds less tightly than what stands around
+    /// it.
     fn write(&self, f: &mut std::fmt::Formatter<'_>, around: Precedence) -> std::fmt::Result {
         match self {
             Self::True => f.write_str("true"),

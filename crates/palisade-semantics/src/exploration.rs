@@ -1,8 +1,8 @@
 //! Enumeration of all traces of an instance.
 //!
-//! A depth-first search over pairs of a state and the trace so far; each pair is visited once, whatever
-//! interleavings lead to it. The search follows sufficient events only (see [`reduction`](super::reduction)), or all
-//! of them, to test that these suffice.
+//! A depth-first search over pairs of a state and the trace so far; each pair is visited once,
+//! whatever interleavings lead to it. The search follows sufficient events only (see
+//! [`reduction`](super::reduction)), or all of them, to test that these suffice.
 
 use super::growth::Growth;
 use super::instance::Instance;
@@ -20,8 +20,8 @@ use thiserror::Error;
 /// How far an enumeration goes.
 #[derive(Clone, Debug, Default)]
 pub struct Bounds {
-    /// Each thread copy executes at most so many instructions. A program with loops needs it: what lies beyond is
-    /// not seen.
+    /// Each thread copy executes at most so many instructions. A program with loops needs it: what
+    /// lies beyond is not seen.
     pub steps: Option<u32>,
     /// Time, memory, interruption.
     pub limits: Limits,
@@ -74,8 +74,8 @@ pub(super) struct Visit<'s> {
 }
 
 impl Visit<'_> {
-    /// The trace of the computation that ends here with empty buffers; see [`TraceBuilder::finished`]. Under PSO, the trace
-    /// with the stores that are still buffered.
+    /// The trace of the computation that ends here with empty buffers; see
+    /// [`TraceBuilder::finished`]. Under PSO, the trace with the stores that are still buffered.
     pub(super) fn trace(&self, machine: &Machine<'_>) -> Trace {
         match machine.model() {
             Model::Sc | Model::Tso => self.builder.finished(),
@@ -83,7 +83,8 @@ impl Visit<'_> {
         }
     }
 
-    /// That computation under TSO: every thread stops before its first store that does not reach memory.
+    /// That computation under TSO: every thread stops before its first store that does not reach
+    /// memory.
     pub(super) fn computation(&self, machine: &Machine<'_>) -> Vec<Step> {
         let copies = machine.copies().len();
         let mut issued = vec![0usize; copies];
@@ -107,7 +108,8 @@ impl Visit<'_> {
 /// The most values that a free choice is enumerated over.
 const MOST_CHOICES: i128 = 1 << 18;
 
-/// Stops where threads choose among more values than are enumerated: one state alone would have as many successors.
+/// Stops where threads choose among more values than are enumerated: one state alone would have as
+/// many successors.
 pub(super) fn refuse_too_many_choices(program: &Program) -> Result<(), StopReason> {
     let is_choice = |instruction: &Instruction| matches!(instruction.action, Action::Havoc { .. });
     let mut running = program.threads.iter().filter(|thread| !thread.is_left_out());
@@ -196,7 +198,8 @@ pub(super) fn explore(
     }
 }
 
-/// What distinguishes two points of the search: the trace, and of the state what the trace does not determine.
+/// What distinguishes two points of the search: the trace, and of the state what the trace does not
+/// determine.
 pub(super) fn search_key(state: &State, builder: &TraceBuilder, executed: &[u32], bounds: &Bounds) -> Box<[u8]> {
     let mut key = Vec::with_capacity(160);
     for (position, thread) in state.threads().iter().enumerate() {
@@ -234,8 +237,8 @@ pub(super) fn has_loop(thread: &Thread) -> bool {
     removed < indegree.len()
 }
 
-/// All traces of computations that cannot be extended (within the bounds), in no particular order but always the
-/// same one.
+/// All traces of computations that cannot be extended (within the bounds), in no particular order
+/// but always the same one.
 pub fn maximal_traces(
     program: &Program,
     instance: &Instance,
@@ -257,8 +260,8 @@ pub fn maximal_traces(
     Ok(traces)
 }
 
-/// The final states of all complete executions, one for each: distinct traces, or one trace with distinct values
-/// chosen by `r <- *`, of computations in which every thread copy comes to its end.
+/// The final states of all complete executions, one for each: distinct traces, or one trace with
+/// distinct values chosen by `r <- *`, of computations in which every thread copy comes to its end.
 #[derive(Clone, Debug, Default)]
 pub struct Executions {
     /// The final states, ascending, as often as there are executions that end in them.
@@ -280,8 +283,8 @@ pub fn executions(
     Ok(Executions { final_states, truncated })
 }
 
-/// Calls `visit` with the final state and the trace of every complete execution, each once; whether the bound on the steps cut
-/// computations short.
+/// Calls `visit` with the final state and the trace of every complete execution, each once; whether
+/// the bound on the steps cut computations short.
 pub fn each_execution(
     program: &Program,
     instance: &Instance,

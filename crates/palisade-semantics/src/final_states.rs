@@ -1,9 +1,9 @@
 //! All final states of an instance, by memoised exploration of its state graph, breadth first.
 //!
-//! A final state is one in which nothing can step. It is *completed* when every thread copy has come to its end (a
-//! label without instructions, or `fail`) and every store has reached memory; these are the outcomes that a litmus
-//! test asks about. In every other final state some thread is *stuck*: an `assert` blocks it for ever, or a lock that
-//! nobody gives back.
+//! A final state is one in which nothing can step. It is *completed* when every thread copy has
+//! come to its end (a label without instructions, or `fail`) and every store has reached memory;
+//! these are the outcomes that a litmus test asks about. In every other final state some thread is
+//! *stuck*: an `assert` blocks it for ever, or a lock that nobody gives back.
 //!
 //! The search takes the sufficient events of [`reduction`](super::reduction). In programs with
 //! loops reduced steps that all lead back to explored states could put the others off for ever;
@@ -16,16 +16,17 @@
 //! over. With loops or without, they are coarse too where copies of a thread stand for each other
 //! ([`symmetry`](super::symmetry)).
 //!
-//! A joint control state may be passed by one interleaving of a trace and not by another. So where a reduced step goes to a label that
-//! a joint state names, or leaves it, all events are taken: the steps that may be left out do not change which joint states
-//! are reached.
+//! A joint control state may be passed by one interleaving of a trace and not by another. So where
+//! a reduced step goes to a label that a joint state names, or leaves it, all events are taken: the
+//! steps that may be left out do not change which joint states are reached.
 //!
-//! In programs with counters, the states may be told apart up to turns of these ([`Turns`]). Computations are found with states that are turned, and taken again from
-//! the initial state: each step of theirs is possible there.
+//! In programs with counters, the states may be told apart up to turns of these ([`Turns`]).
+//! Computations are found with states that are turned, and taken again from the initial state: each
+//! step of theirs is possible there.
 //!
 //! Violated properties come with a computation, shortened afterwards
-//! ([`shortest_violation`](super::shortest_violation)); so does getting stuck. In programs without loops the latter is shortest, since
-//! computations of one trace have one length.
+//! ([`shortest_violation`](super::shortest_violation)); so does getting stuck. In programs without
+//! loops the latter is shortest, since computations of one trace have one length.
 
 use super::computation::Computation;
 use super::exploration::{ExplorationError, has_loop, refuse_too_many_choices};
@@ -54,11 +55,14 @@ pub struct FinalStates {
     pub stuck: Vec<State>,
     /// A computation to one of these, soonest found.
     pub to_stuck: Option<Computation>,
-    /// The properties violated, `ensure` of a false condition or `fail`, with a computation that ends in the violation.
+    /// The properties violated, `ensure` of a false condition or `fail`, with a computation that
+    /// ends in the violation.
     pub violations: BTreeMap<(CopyId, InstructionId), Computation>,
-    /// The joint control states reached, by their place in [`Program::never`], with a computation that ends in each.
+    /// The joint control states reached, by their place in [`Program::never`], with a computation
+    /// that ends in each.
     pub joint: BTreeMap<usize, Computation>,
-    /// Whether a store had to wait for room in a bounded buffer: with larger buffers there may be more final states.
+    /// Whether a store had to wait for room in a bounded buffer: with larger buffers there may be
+    /// more final states.
     pub buffers_filled: bool,
     /// The number of states explored.
     pub explored: usize,
@@ -86,7 +90,8 @@ pub struct Search {
     pub capacity: usize,
     /// How states are told apart.
     pub told: Told,
-    /// So many values a register or an address may take up to turns of counters, in a program without a domain.
+    /// So many values a register or an address may take up to turns of counters, in a program
+    /// without a domain.
     pub values: usize,
     /// Whether to leave out which copy of a thread does what, and in programs with loops what dead
     /// registers hold and states from which one private event suffices.
@@ -99,12 +104,14 @@ const FEW_STATES: usize = 50_000;
 /// So many private events are taken at once: they may go round for ever.
 const MOST_AT_ONCE: usize = 64;
 
-/// The capacity of store buffers in programs with loops, where unbounded ones would give infinitely many states.
+/// The capacity of store buffers in programs with loops, where unbounded ones would give infinitely
+/// many states.
 pub const LOOP_CAPACITY: usize = 4;
 
 /// Finds all final states of an instance.
 ///
-/// Buffers are unbounded where the threads have no loops; in programs with loops they hold `capacity` stores.
+/// Buffers are unbounded where the threads have no loops; in programs with loops they hold
+/// `capacity` stores.
 pub fn final_states(
     program: &Program,
     instance: &Instance,
@@ -117,8 +124,8 @@ pub fn final_states(
     Ok(found)
 }
 
-/// Finds final states as [`final_states`] does. After an error, `found` has what was found before it, and is not all there
-/// is.
+/// Finds final states as [`final_states`] does. After an error, `found` has what was found before
+/// it, and is not all there is.
 pub fn explore_final_states(
     program: &Program,
     instance: &Instance,
@@ -131,10 +138,12 @@ pub fn explore_final_states(
     search_final_states(program, instance, model, search, limits, found)
 }
 
-/// Finds final states, told apart as `search` says. After an error, `found` has what was found before it.
+/// Finds final states, told apart as `search` says. After an error, `found` has what was found
+/// before it.
 ///
-/// Up to turns, a final state stands for all that turn into it, of which at least one is reached, and no others are. Properties are violated, and joint
-/// states reached, by computations of the program itself.
+/// Up to turns, a final state stands for all that turn into it, of which at least one is reached,
+/// and no others are. Properties are violated, and joint states reached, by computations of the
+/// program itself.
 pub fn search_final_states(
     program: &Program,
     instance: &Instance,
@@ -486,7 +495,8 @@ impl<'m, 'p> Graph<'m, 'p> {
         let state = self.states.state(number);
         let mut events = Vec::new();
         for position in 0..self.machine.copies().len() {
-            // The events before a value that does not exist are there all the same; the search has come past it.
+            // The events before a value that does not exist are there all the same; the search has
+            // come past it.
             let _ = self.machine.events(&state, position, &mut events);
         }
         let leading = |event: &Event| {

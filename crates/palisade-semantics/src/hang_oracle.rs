@@ -1,7 +1,9 @@
-//! The brute-force oracle for hangs: every state of a small instance, each asked by definition whether somebody waits for ever in it.
+//! The brute-force oracle for hangs: every state of a small instance, each asked by definition
+//! whether somebody waits for ever in it.
 //!
-//! It has a step relation of its own, the plainest one, and shares no code with [`Machine`](super::Machine). On request what waits for a value
-//! goes round a loop, as it does on x86, and is found out by what it does, like every other loop.
+//! It has a step relation of its own, the plainest one, and shares no code with
+//! [`Machine`](super::Machine). On request what waits for a value goes round a loop, as it does on
+//! x86, and is found out by what it does, like every other loop.
 
 use super::instance::Instance;
 use super::machine::Model;
@@ -60,7 +62,8 @@ pub type StuckState = (BTreeMap<Value, Value>, Vec<Standing>);
 pub struct Hangs {
     /// The stuck states.
     pub stuck: BTreeSet<StuckState>,
-    /// Whether no store had to wait for room in a buffer: then these are all, with unbounded buffers.
+    /// Whether no store had to wait for room in a buffer: then these are all, with unbounded
+    /// buffers.
     pub closed: bool,
     /// How many states were visited.
     pub states: usize,
@@ -71,7 +74,8 @@ pub(super) struct Copy {
     /// Nothing behind `fail`.
     pub(super) label: Option<LabelId>,
     registers: Vec<Value>,
-    /// The oldest first; under PSO none are to be taken out of order within an address, and none beyond `None`, an `sfence`.
+    /// The oldest first; under PSO none are to be taken out of order within an address, and none
+    /// beyond `None`, an `sfence`.
     pub(super) buffer: Vec<Option<(Value, Value)>>,
     pub(super) asleep: Option<InstructionId>,
 }
@@ -83,7 +87,8 @@ pub(super) struct Global {
     pub(super) copies: Vec<Copy>,
 }
 
-/// A step of one copy: the state behind it, and whether it has an effect beyond the copy's own place and registers.
+/// A step of one copy: the state behind it, and whether it has an effect beyond the copy's own
+/// place and registers.
 pub(super) struct Step {
     pub(super) after: Global,
     has_effect: bool,
@@ -201,8 +206,8 @@ impl Search<'_> {
         Ok((somebody_hangs || ends_badly).then(|| (state.memory.clone(), standings)))
     }
 
-    /// The marks that a copy meets on all its ways while nobody else acts; nothing if it does not wait: it has an effect on some way, or
-    /// comes to an end, or is stopped by an `assume`.
+    /// The marks that a copy meets on all its ways while nobody else acts; nothing if it does not
+    /// wait: it has an effect on some way, or comes to an end, or is stopped by an `assume`.
     pub(super) fn waits(&mut self, state: &Global, position: usize) -> Result<Option<Vec<Patience>>, HangsUnanswered> {
         let mut seen = BTreeSet::from([state.copies[position].clone()]);
         let mut open = vec![state.clone()];

@@ -1,7 +1,8 @@
-//! Happens-before: program order, store order, source and conflict of a trace, and its cycles ([ESOP13, §3]).
+//! Happens-before: program order, store order, source and conflict of a trace, and its cycles
+//! ([ESOP13, §3]).
 //!
-//! A load that reads its own thread's buffered store has a source edge like every other load. Edges inside one node
-//! are no edges.
+//! A load that reads its own thread's buffered store has a source edge like every other load. Edges
+//! inside one node are no edges.
 
 use super::trace::{AccessKind, NodeId, Trace};
 use palisade_model::program::Value;
@@ -48,7 +49,8 @@ pub struct Edge {
 /// Whether happens-before has a cycle.
 pub fn is_cyclic(trace: &Trace) -> bool {
     let graph = Graph::new(trace);
-    // Remove nodes without predecessors until none is left, or all that are left lie behind a cycle.
+    // Remove nodes without predecessors until none is left, or all that are left lie behind a
+    // cycle.
     let mut indegree = vec![0u32; graph.nodes.len()];
     (0..indegree.len()).flat_map(|node| graph.neighbours(node)).for_each(|target| indegree[target] += 1);
     let mut free: Vec<usize> = (0..indegree.len()).filter(|node| indegree[*node] == 0).collect();
@@ -65,8 +67,9 @@ pub fn is_cyclic(trace: &Trace) -> bool {
     removed < graph.nodes.len()
 }
 
-/// A shortest cycle of happens-before, if there is one; among those the first in the order of positions. Each edge
-/// starts where the one before it ends, and the first starts where the last one ends.
+/// A shortest cycle of happens-before, if there is one; among those the first in the order of
+/// positions. Each edge starts where the one before it ends, and the first starts where the last
+/// one ends.
 pub fn shortest_cycle(trace: &Trace) -> Option<Vec<Edge>> {
     if !is_cyclic(trace) {
         return None;

@@ -47,7 +47,8 @@ impl Instance {
         self.counts.iter().fold(0, |total, count| total.saturating_add(*count))
     }
 
-    /// The position of a copy among all: copies count by thread, then by number. None when there is no such copy.
+    /// The position of a copy among all: copies count by thread, then by number. None when there is
+    /// no such copy.
     pub fn position(&self, copy: CopyId) -> Option<u64> {
         let before =
             self.counts.get(..copy.thread.index())?.iter().try_fold(0u64, |sum, count| sum.checked_add(*count))?;
@@ -73,7 +74,8 @@ impl Instance {
         })
     }
 
-    /// The name of a copy for people: the thread's, with `#2` for its second copy where there are several.
+    /// The name of a copy for people: the thread's, with `#2` for its second copy where there are
+    /// several.
     pub fn copy_name(&self, program: &Program, copy: CopyId) -> String {
         let name = &program.thread(copy.thread).name;
         if self.count(copy.thread) > 1 { format!("{name}#{}", copy.copy + 1) } else { name.clone() }

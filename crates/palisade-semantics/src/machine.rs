@@ -1,13 +1,16 @@
-//! The step relations of SC, TSO and PSO for an instance ([ESOP13, Table 1], with the locked instructions of [X86TSO]).
+//! The step relations of SC, TSO and PSO for an instance ([ESOP13, Table 1], with the locked
+//! instructions of [X86TSO]).
 //!
-//! Under TSO every thread copy has an unbounded FIFO store buffer. While a thread holds the lock all others are
-//! blocked: they can neither load, not even from their own buffers, nor flush, nor execute locked instructions; they
-//! can issue stores and take local steps. `lock`, `unlock`, `mfence` and every locked read-modify-write need an empty
-//! own buffer. Under SC there are no buffers and a store needs memory at once, so that the lock blocks it too.
+//! Under TSO every thread copy has an unbounded FIFO store buffer. While a thread holds the lock
+//! all others are blocked: they can neither load, not even from their own buffers, nor flush, nor
+//! execute locked instructions; they can issue stores and take local steps. `lock`, `unlock`,
+//! `mfence` and every locked read-modify-write need an empty own buffer. Under SC there are no
+//! buffers and a store needs memory at once, so that the lock blocks it too.
 //!
-//! Under PSO every thread copy has one such buffer for each address: a store may reach memory before older ones to other
-//! addresses, unless a *mark* stands between them, which `sfence` puts behind the stores that wait. All else is as under TSO;
-//! what needs an empty buffer needs all of them empty.
+//! Under PSO every thread copy has one such buffer for each address: a store may reach memory
+//! before older ones to other addresses, unless a *mark* stands between them, which `sfence` puts
+//! behind the stores that wait. All else is as under TSO; what needs an empty buffer needs all of
+//! them empty.
 
 use super::executed::{BufferedStore, Lock, Sight, Stores, Unexecuted};
 use super::instance::{CopyId, Instance};
@@ -38,11 +41,13 @@ pub struct ThreadState {
     pub buffer: SmallVec<[BufferedStore; 2]>,
     /// The marks of `sfence` between them; none under SC and TSO.
     pub marks: Marks,
-    /// Whether it sleeps at its label, and by which instruction; only on machines that [wait](Machine::waiting).
+    /// Whether it sleeps at its label, and by which instruction; only on machines that
+    /// [wait](Machine::waiting).
     pub asleep: Option<InstructionId>,
 }
 
-// Searches copy states more often than they do anything else. A derived copy would go value by value.
+// Searches copy states more often than they do anything else. A derived copy would go value by
+// value.
 impl Clone for ThreadState {
     #[inline]
     fn clone(&self) -> Self {
@@ -190,7 +195,8 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// The step relation with buffers that hold so many stores at most; a store waits while its buffer is full.
+    /// The step relation with buffers that hold so many stores at most; a store waits while its
+    /// buffer is full.
     #[must_use]
     pub fn with_capacity(mut self, capacity: usize) -> Self {
         self.capacity = Some(capacity);
@@ -295,7 +301,8 @@ impl<'p> Machine<'p> {
         Ok(Event { step, effect })
     }
 
-    /// Takes an event that [`event`](Self::event) or [`events`](Self::events) has given for this very state.
+    /// Takes an event that [`event`](Self::event) or [`events`](Self::events) has given for this
+    /// very state.
     pub fn take(&self, state: &mut State, event: &Event) {
         let position = self.position(event.step.copy).expect("an event belongs to a copy of the instance");
         let thread = &mut state.threads[position];
@@ -362,8 +369,8 @@ impl<'p> Machine<'p> {
         Ok(())
     }
 
-    /// Adds to `events` the flushes that the copy at a position can take: of the oldest store under TSO, of one store for each
-    /// address that has one before all marks under PSO.
+    /// Adds to `events` the flushes that the copy at a position can take: of the oldest store under
+    /// TSO, of one store for each address that has one before all marks under PSO.
     pub fn flush_events(&self, state: &State, position: usize, events: &mut Vec<Event>) {
         let thread = &state.threads[position];
         if thread.buffer.is_empty() || Self::lock(state, position).admit().is_err() {

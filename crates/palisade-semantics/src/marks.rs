@@ -2,8 +2,9 @@
 
 /// Where marks stand in a buffer: for each the number of stores before it, ascending.
 ///
-/// A mark with no store before it orders nothing and vanishes, and two marks next to each other are one. So an empty buffer
-/// has no marks, and buffers that behave alike are equal. Without marks – always under SC and TSO – this is one word.
+/// A mark with no store before it orders nothing and vanishes, and two marks next to each other are
+/// one. So an empty buffer has no marks, and buffers that behave alike are equal. Without marks –
+/// always under SC and TSO – this is one word.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(clippy::box_collection, reason = "states without marks, nearly all, stay small")]
 pub struct Marks(Option<Box<Vec<usize>>>);

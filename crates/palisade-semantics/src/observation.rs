@@ -39,7 +39,8 @@ struct Column<'q> {
 }
 
 impl Question {
-    /// The question of a program that asks nothing: all registers and all named addresses, no condition.
+    /// The question of a program that asks nothing: all registers and all named addresses, no
+    /// condition.
     pub fn about_everything(program: &Program) -> Self {
         let mut locations = Vec::new();
         for (thread, template) in program.thread_ids() {
@@ -58,7 +59,8 @@ impl Question {
         Self { filter: None, condition: None, locations }
     }
 
-    /// The question about every cell as well that has no name and does not hold 0 in one of these states.
+    /// The question about every cell as well that has no name and does not hold 0 in one of these
+    /// states.
     #[must_use]
     pub fn with_unnamed_cells<'s>(mut self, program: &Program, states: impl IntoIterator<Item = &'s State>) -> Self {
         let asked: BTreeSet<Value> =
@@ -76,7 +78,8 @@ impl Question {
         self.condition.clone().unwrap_or(nothing)
     }
 
-    /// Whether a final state of an instance satisfies the condition's proposition; nothing if the question leaves it out.
+    /// Whether a final state of an instance satisfies the condition's proposition; nothing if the
+    /// question leaves it out.
     pub fn is_satisfied(&self, program: &Program, instance: &Instance, state: &State) -> Option<bool> {
         let machine = Machine::new(program, instance, Model::Sc);
         let value = |observable| observed(&machine, state, observable);

@@ -1,12 +1,15 @@
-//! The brute-force robustness oracle: all TSO computations of a small instance against all SC computations.
+//! The brute-force robustness oracle: all TSO computations of a small instance against all SC
+//! computations.
 //!
-//! An instance is robust when every TSO trace is an SC trace ([ESOP13, §3]). The oracle enumerates both sets of traces
-//! with unbounded buffers, compares them, looks for happens-before cycles as well, and insists that both agree
-//! ([ESOP13, Lemma 1]). It knows nothing of attacks, so that tests can compare everything built on attacks with it.
+//! An instance is robust when every TSO trace is an SC trace ([ESOP13, §3]). The oracle enumerates
+//! both sets of traces with unbounded buffers, compares them, looks for happens-before cycles as
+//! well, and insists that both agree ([ESOP13, Lemma 1]). It knows nothing of attacks, so that
+//! tests can compare everything built on attacks with it.
 //!
-//! On the TSO side traces of computations that cannot be extended suffice: a trace is part of the trace of each
-//! extension, and SC traces are closed under taking such parts. Where a thread's stores can never leave its buffer,
-//! because another one keeps the lock, the computation is the one in which the thread stopped before them
+//! On the TSO side traces of computations that cannot be extended suffice: a trace is part of the
+//! trace of each extension, and SC traces are closed under taking such parts. Where a thread's
+//! stores can never leave its buffer, because another one keeps the lock, the computation is the
+//! one in which the thread stopped before them
 //! ([`TraceBuilder::finished`](super::TraceBuilder::finished)).
 
 use super::exploration::{Bounds, ExplorationError, Successors, explore};
@@ -24,7 +27,8 @@ use std::ops::ControlFlow;
 pub enum Answer {
     /// Every TSO trace is an SC trace.
     Robust {
-        /// Whether the bound on the steps cut computations short: then the answer speaks of the bounded ones only.
+        /// Whether the bound on the steps cut computations short: then the answer speaks of the
+        /// bounded ones only.
         truncated: bool,
     },
     /// A TSO computation without an SC computation of the same trace.
@@ -47,7 +51,8 @@ impl Answer {
 ///
 /// # Panics
 ///
-/// When the comparison of the trace sets and the search for cycles disagree, which [ESOP13, Lemma 1] excludes.
+/// When the comparison of the trace sets and the search for cycles disagree, which [ESOP13, Lemma
+/// 1] excludes.
 pub fn robust(program: &Program, instance: &Instance, bounds: &Bounds) -> Result<Answer, ExplorationError> {
     decide(program, instance, bounds, Successors::Reduced)
 }
@@ -78,7 +83,8 @@ pub(super) fn decide(
         }
         let form = trace.canonical_form();
         if !maximal_sc_traces.contains(&form) {
-            // An SC computation may be able to go on where a TSO computation stops with a store it cannot flush.
+            // An SC computation may be able to go on where a TSO computation stops with a store it
+            // cannot flush.
             let all = all_sc_traces.get_or_insert_with(|| traces(&sc, successors, bounds, false));
             match all {
                 Ok(all) => assert!(all.contains(&form), "an acyclic TSO trace is an SC trace"),
@@ -99,8 +105,8 @@ pub(super) fn decide(
     Ok(Answer::Robust { truncated: any_truncated })
 }
 
-/// The traces of computations in canonical form: of all that the search visits, or of those that cannot be extended.
-/// SC traces are acyclic, so that a cyclic TSO trace is not among them.
+/// The traces of computations in canonical form: of all that the search visits, or of those that
+/// cannot be extended. SC traces are acyclic, so that a cyclic TSO trace is not among them.
 fn traces(
     machine: &Machine<'_>,
     successors: Successors,
@@ -124,8 +130,8 @@ mod tests {
     use super::super::random::{self, Shape};
     use super::*;
 
-    /// The reduced search is right when it answers as the search that follows every interleaving and looks at every
-    /// computation that ends with empty buffers.
+    /// The reduced search is right when it answers as the search that follows every interleaving
+    /// and looks at every computation that ends with empty buffers.
     #[test]
     fn reduced_and_full_search_agree() {
         let shape = Shape { copies: 3, labels: 4, total_labels: 7, sections: 35, ..Shape::default() };

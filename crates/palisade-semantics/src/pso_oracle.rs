@@ -1,9 +1,11 @@
-//! Robustness against PSO by enumeration: all computations, and those in which one store is delayed.
+//! Robustness against PSO by enumeration: all computations, and those in which one store is
+//! delayed.
 //!
-//! An instance is robust against PSO when no PSO computation has a cyclic trace. \[NETYS17\] claims *singularity* for programs without fences
-//! that order stores alone (`sfence` here): where there is a cyclic trace, there is one of a computation that delays a single store, so that every
-//! other store reaches memory in the step after its issue. [`robust`] and [`singular_violation`] decide the two sides of this claim by brute
-//! force, so that it can be tested.
+//! An instance is robust against PSO when no PSO computation has a cyclic trace. \[NETYS17\] claims
+//! *singularity* for programs without fences that order stores alone (`sfence` here): where there
+//! is a cyclic trace, there is one of a computation that delays a single store, so that every other
+//! store reaches memory in the step after its issue. [`robust`] and [`singular_violation`] decide
+//! the two sides of this claim by brute force, so that it can be tested.
 
 use super::exploration::{Bounds, ExplorationError, Successors, explore, search_key};
 use super::happens_before::is_cyclic;
@@ -16,7 +18,8 @@ use palisade_model::limits::StopReason;
 use palisade_model::program::Program;
 use std::ops::ControlFlow;
 
-/// Whether no PSO computation has a cyclic trace. Threads must not have loops unless `bounds` limits their steps.
+/// Whether no PSO computation has a cyclic trace. Threads must not have loops unless `bounds`
+/// limits their steps.
 pub fn robust(program: &Program, instance: &Instance, bounds: &Bounds) -> Result<bool, ExplorationError> {
     let machine = Machine::new(program, instance, Model::Pso);
     let mut is_robust = true;
@@ -41,8 +44,9 @@ struct Point {
     is_spent: bool,
 }
 
-/// A PSO computation of an instance without loops that delays one store and has a cyclic trace; nothing where there is none. The
-/// error is that of a step without a value, or `Stopped` after so many points.
+/// A PSO computation of an instance without loops that delays one store and has a cyclic trace;
+/// nothing where there is none. The error is that of a step without a value, or `Stopped` after so
+/// many points.
 pub fn singular_violation(
     program: &Program,
     instance: &Instance,
@@ -85,13 +89,15 @@ pub fn singular_violation(
     Ok(None)
 }
 
-/// Where an event leads: an issue to the state after the store has reached memory, where it may, and to the one in which it is delayed.
+/// Where an event leads: an issue to the state after the store has reached memory, where it may,
+/// and to the one in which it is delayed.
 fn successors(machine: &Machine<'_>, point: &Point, event: &Event) -> Vec<Point> {
     let mut after = point.clone();
     take(machine, &mut after, event);
     let Effect::Issue { address, .. } = event.effect else { return vec![after] };
     let mut next = Vec::new();
-    // It reaches memory at once unless the delayed store to the same address stands in the way, or the lock of another copy does.
+    // It reaches memory at once unless the delayed store to the same address stands in the way, or
+    // the lock of another copy does.
     let own = machine.position(event.step.copy).expect("an event belongs to a copy of the instance");
     let is_alone = point.state.threads()[own].buffer.iter().all(|store| store.0 != address);
     let flush = Step { copy: event.step.copy, kind: StepKind::FlushAddress(address) };

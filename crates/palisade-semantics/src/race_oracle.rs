@@ -1,8 +1,9 @@
 //! The brute-force oracle for triangular races: all interleavings of a small instance.
 //!
-//! It visits every state under SC together with the addresses that each copy has stored since it last drained its buffer. From each it takes
-//! every load of a copy that has stored to another address, and then lets each other copy go on alone: until it has stored, if only
-//! inside a section that it opens first.
+//! It visits every state under SC together with the addresses that each copy has stored since it
+//! last drained its buffer. From each it takes every load of a copy that has stored to another
+//! address, and then lets each other copy go on alone: until it has stored, if only inside a
+//! section that it opens first.
 
 use super::exploration::ExplorationError;
 use super::instance::Instance;
@@ -62,8 +63,8 @@ fn events(machine: &Machine<'_>, state: &State, position: usize) -> Result<Vec<E
     Ok(events)
 }
 
-/// Whether a copy can store to an address with its next step, or within a section that it opens next. Local instructions come before
-/// that: nobody else sees them.
+/// Whether a copy can store to an address with its next step, or within a section that it opens
+/// next. Local instructions come before that: nobody else sees them.
 fn stores_next(
     machine: &Machine<'_>,
     state: &State,

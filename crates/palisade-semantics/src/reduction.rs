@@ -1,28 +1,34 @@
-//! The steps that suffice: a partial-order reduction that keeps every final state and every maximal trace.
+//! The steps that suffice: a partial-order reduction that keeps every final state and every maximal
+//! trace.
 //!
-//! In each state it names a *persistent set* of events: one such that whatever the rest of the system does without
-//! taking one of them commutes with all of them. A search that follows only persistent sets reaches every state in
-//! which nothing can step, and every trace of a computation that cannot be extended.
+//! In each state it names a *persistent set* of events: one such that whatever the rest of the
+//! system does without taking one of them commutes with all of them. A search that follows only
+//! persistent sets reaches every state in which nothing can step, and every trace of a computation
+//! that cannot be extended.
 //!
 //! Three cases, the first that applies:
 //!
-//! 1. All instructions at a thread's label are *private*: local ones, issues of stores into a buffer that is not full
-//!    (TSO, PSO), `sfence`, and fences when the own buffer is empty. They depend on the own registers only, nobody sees them,
-//!    and they commute with flushes of the own buffer: a store and a mark go behind all that waits, and a mark vanishes
-//!    whether the stores before it leave before or after it is put there. Where none of them is executable (an `assert` of 0)
-//!    the thread stands for ever, and only its flushes are left, which the other cases see to.
-//! 2. A thread holds the lock. The others are blocked from memory, so its own events are all that matters; a flush of
-//!    its buffer also commutes with its own loads, and with its flushes of other addresses (PSO), and goes first.
-//! 3. No thread of the program ever takes the lock. Every thread copy is several processes: one executes its instructions, one
-//!    flushes its buffer (TSO), or one the buffer of each address (PSO). What they do commutes unless they are of different copies
-//!    and touch one address, one of them writing. (A flush commutes with the own loads: from the buffer or from memory,
-//!    these get the same store.) A set of processes is closed when it holds, with each process, all those that may
-//!    ever conflict with what it can do next, and where it waits for others, some of which one has to act before it can: the
-//!    oldest store's buffer where it waits for an empty buffer, every buffer that can be flushed where it waits for
-//!    room, and all that may write the address where a read waits for another value. A store that
-//! may not leave yet – under TSO any but the oldest, under PSO one behind a mark – waits for the
-//! oldest
-//!    store. The next events of a closed set are persistent; the search follows the smallest one that it finds.
+//! 1. All instructions at a thread's label are *private*: local ones, issues of stores into a
+//!    buffer that is not full (TSO, PSO), `sfence`, and fences when the own buffer is empty. They
+//!    depend on the own registers only, nobody sees them, and they commute with flushes of the own
+//!    buffer: a store and a mark go behind all that waits, and a mark vanishes whether the stores
+//!    before it leave before or after it is put there. Where none of them is executable (an
+//!    `assert` of 0) the thread stands for ever, and only its flushes are left, which the other
+//!    cases see to.
+//! 2. A thread holds the lock. The others are blocked from memory, so its own events are all that
+//!    matters; a flush of its buffer also commutes with its own loads, and with its flushes of
+//!    other addresses (PSO), and goes first.
+//! 3. No thread of the program ever takes the lock. Every thread copy is several processes: one
+//!    executes its instructions, one flushes its buffer (TSO), or one the buffer of each address
+//!    (PSO). What they do commutes unless they are of different copies and touch one address, one
+//!    of them writing. (A flush commutes with the own loads: from the buffer or from memory, these
+//!    get the same store.) A set of processes is closed when it holds, with each process, all those
+//!    that may ever conflict with what it can do next, and where it waits for others, some of which
+//!    one has to act before it can: the oldest store's buffer where it waits for an empty buffer,
+//!    every buffer that can be flushed where it waits for room, and all that may write the address
+//!    where a read waits for another value. A store that may not leave yet – under TSO any but the
+//!    oldest, under PSO one behind a mark – waits for the oldest store. The next events of a closed
+//!    set are persistent; the search follows the smallest one that it finds.
 //!
 //! Everything else takes all events.
 
@@ -96,7 +102,8 @@ impl Reduction {
         None
     }
 
-    /// Adds a sufficient set of events to `events`, which is empty; none only where no copy can do anything.
+    /// Adds a sufficient set of events to `events`, which is empty; none only where no copy can do
+    /// anything.
     ///
     /// `may_execute` says which copies may still execute instructions; the others can only flush.
     pub(super) fn sufficient_events(
@@ -159,7 +166,8 @@ struct Scene<'s, 'p, M> {
     may_execute: &'s M,
 }
 
-/// The events of the smallest closed set of processes that has one, when it is smaller than the set of all.
+/// The events of the smallest closed set of processes that has one, when it is smaller than the set
+/// of all.
 fn keep_smallest_closed_set<M: Fn(usize) -> bool>(scene: &Scene<'_, '_, M>) -> Option<Vec<Event>> {
     let mut smallest: Option<Vec<Event>> = None;
     let mut best = scene.events.len();
@@ -235,7 +243,8 @@ impl<M: Fn(usize) -> bool> Scene<'_, '_, M> {
         if event.step.kind.is_flush() { closure.flushes[index] } else { closure.instructions[self.position_of(index)] }
     }
 
-    /// Adds the processes of other copies that may ever touch the address of an event, with a write on either side.
+    /// Adds the processes of other copies that may ever touch the address of an event, with a write
+    /// on either side.
     fn add_conflicting(&self, closure: &mut Closure, own: usize, event: &Event) {
         if let Some((address, writes)) = conflict(&event.effect) {
             self.add_touching(closure, own, (address, writes));
@@ -287,7 +296,8 @@ impl<M: Fn(usize) -> bool> Scene<'_, '_, M> {
         }
     }
 
-    /// Adds the flush of a copy's oldest store to an address, or where that may not leave yet, of its oldest store.
+    /// Adds the flush of a copy's oldest store to an address, or where that may not leave yet, of
+    /// its oldest store.
     fn add_flush(&self, closure: &mut Closure, position: usize, address: Value) {
         let stores =
             |index: &usize| matches!(self.events[*index].effect, Effect::Store { address: own, .. } if own == address);
@@ -295,7 +305,8 @@ impl<M: Fn(usize) -> bool> Scene<'_, '_, M> {
         closure.add(Process::Flush(next.expect("without a lock the oldest store can reach memory")));
     }
 
-    /// Adds the flushes of which one has to come before an instruction at the copy's label that is not executable.
+    /// Adds the flushes of which one has to come before an instruction at the copy's label that is
+    /// not executable.
     fn add_awaited(&self, closure: &mut Closure, position: usize) {
         let thread = &self.state.threads()[position];
         if thread.buffer.is_empty() || !(self.may_execute)(position) {
@@ -319,7 +330,8 @@ impl<M: Fn(usize) -> bool> Scene<'_, '_, M> {
 /// The address that others may see touched by an effect, and whether it is written.
 fn conflict(effect: &Effect) -> Option<(Value, bool)> {
     match effect {
-        // Also when it reads the own buffer: after a flush of that store another one may come between.
+        // Also when it reads the own buffer: after a flush of that store another one may come
+        // between.
         Effect::Load { address, .. } => Some((*address, false)),
         Effect::Store { address, .. } | Effect::Rmw { address, .. } => Some((*address, true)),
         _ => None,

@@ -44,19 +44,22 @@ impl Replay {
         self.states.last().expect("there is an initial state")
     }
 
-    /// The indices of the steps at which a property is violated: `ensure` of a false condition, or `fail`.
+    /// The indices of the steps at which a property is violated: `ensure` of a false condition, or
+    /// `fail`.
     pub fn violations(&self) -> impl Iterator<Item = usize> + '_ {
         let violates = |event: &Event| matches!(event.effect, Effect::Violation | Effect::Failure);
         self.events.iter().enumerate().filter(move |(_, event)| violates(event)).map(|(index, _)| index)
     }
 }
 
-/// Takes the steps one after the other from the initial state of an instance; the last one must leave empty buffers.
+/// Takes the steps one after the other from the initial state of an instance; the last one must
+/// leave empty buffers.
 pub fn replay(program: &Program, instance: &Instance, model: Model, steps: &[Step]) -> Result<Replay, ReplayError> {
     replay_on(&Machine::new(program, instance, model), steps)
 }
 
-/// Takes the steps one after the other from a machine's initial state; the last one must leave empty buffers.
+/// Takes the steps one after the other from a machine's initial state; the last one must leave
+/// empty buffers.
 pub fn replay_on(machine: &Machine<'_>, steps: &[Step]) -> Result<Replay, ReplayError> {
     let mut builder = TraceBuilder::new(machine.copies().len());
     let mut state = machine.initial_state();

@@ -1,14 +1,16 @@
 //! A shortest computation that violates a property.
 //!
-//! The search for final states takes few of the steps there are, and follows threads that a violation does not need.
-//! This search looks for one violated property again, among all steps, by A*: the copy that violates it, or each copy of a joint
-//! control state, still has its way through control flow to go. A computation that is there bounds the search. One copy may act first, then two, and so on:
-//! with few copies the search is quick, and gives a tight bound for more. Among shortest computations the one with the fewest
-//! acting copies is taken.
+//! The search for final states takes few of the steps there are, and follows threads that a
+//! violation does not need. This search looks for one violated property again, among all steps, by
+//! A*: the copy that violates it, or each copy of a joint control state, still has its way through
+//! control flow to go. A computation that is there bounds the search. One copy may act first, then
+//! two, and so on: with few copies the search is quick, and gives a tight bound for more. Among
+//! shortest computations the one with the fewest acting copies is taken.
 //!
-//! *Private steps* (local instructions, issues of stores, fences of both kinds) are seen by nobody else and commute with all steps of
-//! other copies. Each can be put off until its copy's next step, and left out where there is none and the property does not need
-//! it; so after a private step only the same copy goes on, and nothing shorter is lost. A joint control state may need the last
+//! *Private steps* (local instructions, issues of stores, fences of both kinds) are seen by nobody
+//! else and commute with all steps of other copies. Each can be put off until its copy's next step,
+//! and left out where there is none and the property does not need it; so after a private step only
+//! the same copy goes on, and nothing shorter is lost. A joint control state may need the last
 //! steps of several copies: at a label that it names, others may go on as well.
 
 use super::computation::Computation;
@@ -24,7 +26,8 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::hash::BuildHasher;
 
-/// States kept at most for all properties of a program together; then the computations found so far are shown.
+/// States kept at most for all properties of a program together; then the computations found so far
+/// are shown.
 pub(super) const EFFORT: usize = 100_000;
 
 /// Expansions between two looks at the limits.
@@ -89,8 +92,8 @@ struct CutOff;
 
 /// What copies still have to do until the goal is reached.
 struct Aims {
-    /// For each group of copies of one thread: their positions, how many of them have to reach the goal, and for each label
-    /// the least number of instructions until one does.
+    /// For each group of copies of one thread: their positions, how many of them have to reach the
+    /// goal, and for each label the least number of instructions until one does.
     groups: Vec<(std::ops::Range<usize>, usize, Vec<usize>)>,
 }
 
@@ -177,12 +180,14 @@ struct Attempt<'s, 'p> {
     bound: usize,
     nodes: Vec<Node>,
     known: HashTable<u32>,
-    /// Nodes to expand: those that may lead to the shortest computations first, of these the longest, of these the newest.
+    /// Nodes to expand: those that may lead to the shortest computations first, of these the
+    /// longest, of these the newest.
     open: BinaryHeap<(Reverse<usize>, usize, u32)>,
 }
 
 impl Attempt<'_, '_> {
-    /// The node in which the goal is reached, or from which a step violates the property, and that step.
+    /// The node in which the goal is reached, or from which a step violates the property, and that
+    /// step.
     fn run(&mut self, most: usize, limits: &Limits) -> Result<Option<(u32, Option<Event>)>, CutOff> {
         let state = self.machine.initial_state();
         self.add(Point { state, acted: 0, going_on: None }, 0, None, 0);
@@ -247,7 +252,8 @@ impl Attempt<'_, '_> {
         joint.places().iter().any(|place| place.thread == thread && Some(place.label) == label)
     }
 
-    /// Adds a point unless it is known with a computation that is as short, or none within the bound leads on from it.
+    /// Adds a point unless it is known with a computation that is as short, or none within the
+    /// bound leads on from it.
     fn add(&mut self, point: Point, parent: u32, event: Option<Event>, length: usize) {
         let estimate = length + self.aims.least(&point.state);
         if estimate > self.bound {

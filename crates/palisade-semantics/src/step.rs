@@ -11,12 +11,13 @@ pub enum StepKind {
     Execute {
         /// The instruction.
         instruction: InstructionId,
-        /// The value chosen by `r <- *`, or, where an instruction wakes one of several sleepers, the position of that copy on a machine that
-        /// [waits](super::Machine::waiting); nothing for every other instruction.
+        /// The value chosen by `r <- *`, or, where an instruction wakes one of several sleepers,
+        /// the position of that copy on a machine that [waits](super::Machine::waiting); nothing
+        /// for every other instruction.
         chosen: Option<Value>,
     },
-    /// It and the copies that follow it, so many in all, execute one locked addition, one after the other: a
-    /// [crowd](super::crowd).
+    /// It and the copies that follow it, so many in all, execute one locked addition, one after the
+    /// other: a [crowd](super::crowd).
     Crowd {
         /// The instruction.
         instruction: InstructionId,
@@ -74,7 +75,8 @@ pub enum Effect {
         /// The value.
         value: Value,
     },
-    /// A store reaches memory: the oldest of the buffer under TSO, of those to its address under PSO, at once under SC.
+    /// A store reaches memory: the oldest of the buffer under TSO, of those to its address under
+    /// PSO, at once under SC.
     Store {
         /// The address.
         address: Value,
@@ -246,7 +248,8 @@ pub enum Refusal {
     /// A choice for an instruction that makes none.
     #[error("the instruction makes no choice")]
     NoChoice,
-    /// A crowd of no copies, of too many, or with an instruction that does more than to add a number.
+    /// A crowd of no copies, of too many, or with an instruction that does more than to add a
+    /// number.
     #[error("no crowd can take this step")]
     NoCrowd,
     /// A value does not exist; the program is in error, not only the step.

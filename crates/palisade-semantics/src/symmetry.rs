@@ -31,7 +31,8 @@ impl Symmetry {
         own.map_or(position..position + 1, Clone::clone)
     }
 
-    /// Puts the copies of a row in order. Where they are equal, the one that holds the lock is last.
+    /// Puts the copies of a row in order. Where they are equal, the one that holds the lock is
+    /// last.
     pub(super) fn arrange(&self, row: &mut Row) {
         let (ends, threads) = row.split_at_mut(2);
         for group in &self.groups {

@@ -12,8 +12,8 @@ pub enum Target {
         /// The `ensure` or `fail`.
         instruction: InstructionId,
     },
-    /// A final state that answers the question of a litmus test: all copies have come to their ends, all buffers are empty, the
-    /// question's filter keeps the state, and its proposition holds (`exists`, `~exists`) or does not hold (`forall`).
-    /// Only for fixed numbers of copies.
+    /// A final state that answers the question of a litmus test: all copies have come to their
+    /// ends, all buffers are empty, the question's filter keeps the state, and its proposition
+    /// holds (`exists`, `~exists`) or does not hold (`forall`). Only for fixed numbers of copies.
     FinalStates,
 }

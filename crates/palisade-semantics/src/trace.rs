@@ -1,12 +1,14 @@
 //! Traces: what a computation leaves behind besides its interleaving ([ESOP13, §3]).
 //!
-//! The nodes of a trace are the memory accesses of each thread copy in program order. A store and its issue are one
-//! node, and so is a locked read-modify-write; a `cas` that fails is a load. A whole locked section is one node with
-//! all of its accesses: one node per access would call computations SC that are not. Fences and local actions would
-//! be nodes with program order only; they are left out, which changes no cycle and no comparison of trace sets.
+//! The nodes of a trace are the memory accesses of each thread copy in program order. A store and
+//! its issue are one node, and so is a locked read-modify-write; a `cas` that fails is a load. A
+//! whole locked section is one node with all of its accesses: one node per access would call
+//! computations SC that are not. Fences and local actions would be nodes with program order only;
+//! they are left out, which changes no cycle and no comparison of trace sets.
 //!
-//! A trace consists of these nodes, of the store each load reads from, and of the order of the stores to each address.
-//! Two computations have the same trace exactly when these [`Trace`]s are equal.
+//! A trace consists of these nodes, of the store each load reads from, and of the order of the
+//! stores to each address. Two computations have the same trace exactly when these [`Trace`]s are
+//! equal.
 
 use super::machine::Machine;
 use super::step::{Effect, Event};
@@ -14,7 +16,8 @@ use palisade_model::program::{InstructionId, Value};
 use smallvec::SmallVec;
 use std::collections::VecDeque;
 
-/// A node of a trace: the copy at `position` of the instance, and the node's place in its program order.
+/// A node of a trace: the copy at `position` of the instance, and the node's place in its program
+/// order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId {
     /// The position of the thread copy.
@@ -224,15 +227,17 @@ impl TraceBuilder {
         }
     }
 
-    /// The trace so far, stores that are still buffered included without a place in the store order.
+    /// The trace so far, stores that are still buffered included without a place in the store
+    /// order.
     pub fn unfinished(&self) -> &Trace {
         &self.trace
     }
 
-    /// The trace of the computation that ends with empty buffers: this one where they are empty, and otherwise the
-    /// one in which every thread stops before its first store that has not reached memory. (That one is a computation
-    /// too: from its first buffered store on, nothing that a thread does is seen by another.) That is so under SC and TSO;
-    /// under PSO a younger store may have been seen, and [`unfinished`](Self::unfinished) is all there is to say.
+    /// The trace of the computation that ends with empty buffers: this one where they are empty,
+    /// and otherwise the one in which every thread stops before its first store that has not
+    /// reached memory. (That one is a computation too: from its first buffered store on, nothing
+    /// that a thread does is seen by another.) That is so under SC and TSO; under PSO a younger
+    /// store may have been seen, and [`unfinished`](Self::unfinished) is all there is to say.
     pub fn finished(&self) -> Trace {
         let mut trace = self.trace.clone();
         for (nodes, pending) in trace.threads.iter_mut().zip(&self.pending) {
@@ -261,7 +266,8 @@ impl TraceBuilder {
         self.reach_memory(store.expect("a flush takes a buffered store"));
     }
 
-    /// The store a load of the copy reads: its own newest buffered one to the address, else the last in memory.
+    /// The store a load of the copy reads: its own newest buffered one to the address, else the
+    /// last in memory.
     fn source(&self, position: usize, address: Value) -> Option<AccessId> {
         let own = self.pending[position].iter().rev().find(|store| self.trace.access(**store).address == address);
         own.or_else(|| self.trace.stores(address).last()).copied()

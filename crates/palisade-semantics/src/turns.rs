@@ -1,12 +1,16 @@
 //! States up to turns of counters.
 //!
-//! [`OutcomeCounters`] finds classes of registers and addresses whose values matter only relative to each other: adding one number to all members
-//! commutes with every step, every violation and every end. So of all states that turn into each other one is enough: the one in which the first address of each
-//! class holds its initial value, or less than a step more. Registers that nobody looks at again hold 0 in it.
+//! [`OutcomeCounters`] finds classes of registers and addresses whose values matter only relative
+//! to each other: adding one number to all members commutes with every step, every violation and
+//! every end. So of all states that turn into each other one is enough: the one in which the first
+//! address of each class holds its initial value, or less than a step more. Registers that nobody
+//! looks at again hold 0 in it.
 //!
-//! Nothing is lost: let a labelled transition system have classes of such states as its nodes and steps as its labels. Since turns commute with
-//! steps, and dead registers change none, each state of a class has the steps of every other one, and they lead to the same class. Which steps suffice
-//! ([`reduction`](super::reduction)) depends on steps and addresses alone, and no address depends on a member.
+//! Nothing is lost: let a labelled transition system have classes of such states as its nodes and
+//! steps as its labels. Since turns commute with steps, and dead registers change none, each state
+//! of a class has the steps of every other one, and they lead to the same class. Which steps
+//! suffice ([`reduction`](super::reduction)) depends on steps and addresses alone, and no address
+//! depends on a member.
 //!
 //! Computed addresses are assumed to stay in their regions, or to miss the addresses of classes;
 //! who explores watches that they do ([`Turns::is_broken_by`]). A step that does not, the first one
@@ -33,7 +37,8 @@ impl Turns {
         self.0.counters().classes()
     }
 
-    /// The registers, by position of a copy and index, that are members of a class in one of these states.
+    /// The registers, by position of a copy and index, that are members of a class in one of these
+    /// states.
     pub fn registers(&self, machine: &Machine<'_>, class: usize, states: &[State]) -> BTreeSet<(usize, usize)> {
         let mut registers = BTreeSet::new();
         for state in states {

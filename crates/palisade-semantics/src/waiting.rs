@@ -1,7 +1,9 @@
-//! Waiting: reads that happen with values that they wait for alone, while x86 goes round a loop, and copies that sleep until they are woken.
+//! Waiting: reads that happen with values that they wait for alone, while x86 goes round a loop,
+//! and copies that sleep until they are woken.
 //!
-//! A copy that sleeps stays at the label of the instruction by which it fell asleep. When it executes this instruction once more, it goes
-//! on for no reason. An instruction that wakes one copy chooses it by its position.
+//! A copy that sleeps stays at the label of the instruction by which it fell asleep. When it
+//! executes this instruction once more, it goes on for no reason. An instruction that wakes one
+//! copy chooses it by its position.
 
 use super::machine::{Machine, State};
 use super::step::{Effect, Event, Refusal, StepKind, Subject, ValueError};
@@ -41,7 +43,8 @@ impl Machine<'_> {
         (0..self.copies().len()).filter(asleep)
     }
 
-    /// The effect of executing an instruction on a machine that waits. `chosen` is also the position of a copy to be woken.
+    /// The effect of executing an instruction on a machine that waits. `chosen` is also the
+    /// position of a copy to be woken.
     pub(super) fn waiting_execution(
         &self,
         state: &State,
@@ -85,7 +88,8 @@ impl Machine<'_> {
         }
     }
 
-    /// The positions of the copies of which an instruction wakes one; none if nobody sleeps there, or it is no such instruction.
+    /// The positions of the copies of which an instruction wakes one; none if nobody sleeps there,
+    /// or it is no such instruction.
     pub(super) fn woken_choices(
         &self,
         state: &State,
@@ -100,7 +104,8 @@ impl Machine<'_> {
         Ok(sleepers.map(|sleeper| Value::try_from(sleeper).expect("positions are small")).collect())
     }
 
-    /// Puts a copy to sleep, or lets copies go on, as an event says; whether its own copy stays where it is, asleep.
+    /// Puts a copy to sleep, or lets copies go on, as an event says; whether its own copy stays
+    /// where it is, asleep.
     pub(super) fn sleeps_or_wakes(&self, state: &mut State, position: usize, event: &Event) -> bool {
         let StepKind::Execute { instruction: id, chosen } = event.step.kind else { return false };
         match self.thread(position).instruction(id).queue() {

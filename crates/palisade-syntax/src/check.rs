@@ -53,8 +53,8 @@ pub fn no_attack_can_start(program: &Program) -> Diagnostic {
     Diagnostic::warning(message, span).with_note("the program is robust, whatever values there are")
 }
 
-/// The warnings about roles of machine code that never come to an end, where `is_reached` says no of labels that they do not come to: a verdict about them may say
-/// little.
+/// The warnings about roles of machine code that never come to an end, where `is_reached` says no
+/// of labels that they do not come to: a verdict about them may say little.
 pub fn roles_without_end(program: &Program, is_reached: impl Fn(ThreadId, LabelId) -> bool) -> Vec<Diagnostic> {
     if !program.source.is_listing {
         return Vec::new();
@@ -86,8 +86,8 @@ pub fn roles_without_end(program: &Program, is_reached: impl Fn(ThreadId, LabelI
     program.thread_ids().filter(|(_, thread)| !thread.is_left_out()).filter_map(warning).collect()
 }
 
-/// The warnings about roles of machine code that access no memory that others see: a closure that was never called, or
-/// one of which the compiler has left nothing.
+/// The warnings about roles of machine code that access no memory that others see: a closure that
+/// was never called, or one of which the compiler has left nothing.
 pub fn roles_that_do_nothing(program: &Program) -> Vec<Diagnostic> {
     if !program.source.is_listing {
         return Vec::new();
@@ -326,8 +326,8 @@ fn in_words(program: &Program, warning: StructuralWarning) -> Option<Diagnostic>
     })
 }
 
-/// A label without instructions is final. It may be misspelt: when it is close to another label in more than a number,
-/// or close to a label that nothing leads to.
+/// A label without instructions is final. It may be misspelt: when it is close to another label in
+/// more than a number, or close to a label that nothing leads to.
 fn dead_end(thread: &Thread, label: LabelId) -> Option<Diagnostic> {
     let name = &thread.label(label).name;
     let mut has_instructions = vec![false; thread.labels.len()];

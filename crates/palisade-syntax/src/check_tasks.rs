@@ -108,7 +108,8 @@ fn constant(address: &Expression) -> Option<Value> {
     address.is_constant().then(|| address.evaluate_address(&[]).ok()).flatten()
 }
 
-/// For each template, whether it ever runs on the main thread: a handler, or a task that is posted there.
+/// For each template, whether it ever runs on the main thread: a handler, or a task that is posted
+/// there.
 fn runs_on_main(program: &Program) -> Vec<bool> {
     let mut on_main: Vec<bool> = program.threads.iter().map(Thread::is_event).collect();
     for instruction in program.threads.iter().flat_map(|thread| &thread.instructions) {

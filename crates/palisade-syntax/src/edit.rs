@@ -1,8 +1,9 @@
-//! Changes to the source text itself: fences at labels, stores made locked exchanges; comments and layout stay.
+//! Changes to the source text itself: fences at labels, stores made locked exchanges; comments and
+//! layout stay.
 //!
-//! A fence at a label l is the change of [ESOP13, §7]: every instruction `l: inst` becomes `f: inst` with a fresh label f,
-//! and `l: mfence; goto f` is added. Only the label's own occurrences before instructions change; jumps to l stay as they
-//! are and meet the fence.
+//! A fence at a label l is the change of [ESOP13, §7]: every instruction `l: inst` becomes
+//! `f: inst` with a fresh label f, and `l: mfence; goto f` is added. Only the label's own
+//! occurrences before instructions change; jumps to l stay as they are and meet the fence.
 
 use super::fence_word::FenceWord;
 use super::litmus::{self, CTexts, TableEditError};
@@ -204,7 +205,8 @@ struct Editor<'a> {
     /// The fresh label to which the instructions of a fenced label move, and the fence.
     fenced: FxHashMap<LabelId, (String, FenceWord)>,
     exchanged: Vec<InstructionId>,
-    /// Accesses and fences with other orderings; of updates that do not store, if the second part says so.
+    /// Accesses and fences with other orderings; of updates that do not store, if the second part
+    /// says so.
     ordered: BTreeMap<(InstructionId, bool), Ordering>,
     replacements: &'a mut Replacements,
 }
@@ -353,7 +355,8 @@ impl<'a> Editor<'a> {
             return Ok(());
         }
         for (id, instruction) in self.thread.instruction_ids() {
-            // A line that goes on to the next one by standing before it must go on to the same label afterwards.
+            // A line that goes on to the next one by standing before it must go on to the same
+            // label afterwards.
             let after = InstructionId::from_index(id.index() + 1);
             let next = self.thread.instructions.get(after.index());
             let moved = next.filter(|next| self.fenced.contains_key(&next.source) && !self.is_first(after));
@@ -437,7 +440,8 @@ impl<'a> Editor<'a> {
         Ok(())
     }
 
-    /// Edits a body in braces: fences become statements of their own, on lines of their own where the statements around have them.
+    /// Edits a body in braces: fences become statements of their own, on lines of their own where
+    /// the statements around have them.
     fn structured(mut self, layout: &Layout, format: Format) -> Result<(), EditError> {
         if format == Format::Native {
             self.order(&Form::Braced(&layout.stores))?;
@@ -526,7 +530,8 @@ impl<'a> Editor<'a> {
     }
 }
 
-/// Whether a thread that leaves a label with an empty buffer can come back to it, by some labels alone, with stores in its buffer.
+/// Whether a thread that leaves a label with an empty buffer can come back to it, by some labels
+/// alone, with stores in its buffer.
 fn comes_back_with_stores(thread: &Thread, label: LabelId, inside: &[LabelId]) -> bool {
     let by_label = thread.instructions_by_label();
     let mut seen = vec![[false; 2]; thread.labels.len()];

@@ -9,7 +9,8 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The largest program text that is read, in bytes. Programs are written by people; a larger file is something else.
+/// The largest program text that is read, in bytes. Programs are written by people; a larger file
+/// is something else.
 pub const MAX_TEXT_BYTES: u64 = 16 << 20;
 
 /// Why an input was refused.

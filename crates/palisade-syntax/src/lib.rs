@@ -1,7 +1,7 @@
 //! Text to program and back: readers, printers, diagnostics.
 //!
-//! [`read`] takes a text in one of five formats to a [`Program`] with warnings, or to the errors in it. Depends on
-//! `program`, and for litmus tests on the conditions of `semantics`.
+//! [`read`] takes a text in one of five formats to a [`Program`] with warnings, or to the errors in
+//! it. Depends on `program`, and for litmus tests on the conditions of `semantics`.
 
 mod build;
 mod check;
@@ -52,7 +52,8 @@ pub enum Format {
     Memorax,
     /// TPL, `.tpl`; it is read and not written.
     Tpl,
-    /// Machine code, by a file of roles, `.toml`. It is no text of a program: `palisade-machine` reads it.
+    /// Machine code, by a file of roles, `.toml`. It is no text of a program: `palisade-machine`
+    /// reads it.
     Machine,
 }
 
@@ -119,8 +120,8 @@ pub fn read(source: Arc<SourceText>, format: Format) -> Result<Parsed, Vec<Diagn
     Ok(parsed)
 }
 
-/// Reads a program text. [`check`] judges what depends on the domain and on the numbers of copies, since options
-/// may change them.
+/// Reads a program text. [`check`] judges what depends on the domain and on the numbers of copies,
+/// since options may change them.
 pub fn parse(source: Arc<SourceText>, format: Format) -> Result<Parsed, Vec<Diagnostic>> {
     let parsed = match format {
         Format::Native => native::parse(&source),
@@ -158,7 +159,8 @@ pub struct Printed {
     pub warnings: Vec<Diagnostic>,
 }
 
-/// Prints a program in a format, or says what in the program it cannot express: the first of all such places.
+/// Prints a program in a format, or says what in the program it cannot express: the first of all
+/// such places.
 pub fn print(program: &Program, format: Format) -> Result<Printed, Vec<Diagnostic>> {
     let mut printed = match format {
         Format::Native => Ok(Printed { text: native::print(program), warnings: Vec::new() }),
@@ -188,7 +190,8 @@ pub fn print(program: &Program, format: Format) -> Result<Printed, Vec<Diagnosti
     printed.map_err(first_ones)
 }
 
-/// The warning that a format has no orderings, where the program states some: what is written is its mapping to x86.
+/// The warning that a format has no orderings, where the program states some: what is written is
+/// its mapping to x86.
 fn orderings_left_out(program: &Program, format: Format) -> Option<Diagnostic> {
     let instructions = || program.threads.iter().flat_map(|thread| &thread.instructions);
     let first = instructions().find(|own| own.states_ordering()).filter(|_| format != Format::Native)?;

@@ -4,7 +4,8 @@ use super::Diagnostic;
 use palisade_model::program::{Action, Program};
 use palisade_semantics::Model;
 
-/// A warning at the first `sfence` of a program, for a model in which stores are in order without it.
+/// A warning at the first `sfence` of a program, for a model in which stores are in order without
+/// it.
 pub fn store_fence_without_effect(program: &Program, model: Model) -> Option<Diagnostic> {
     let name = match model {
         Model::Sc => "SC",

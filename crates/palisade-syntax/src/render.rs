@@ -3,7 +3,8 @@
 use ariadne::{Config, IndexType, Label, Report, ReportKind, Source};
 use palisade_model::text::{Diagnostic, Severity, SourceText, Span};
 
-/// A diagnostic for people: file, line and column, the text underlined, what was expected and what may help.
+/// A diagnostic for people: file, line and column, the text underlined, what was expected and what
+/// may help.
 pub fn render(diagnostic: &Diagnostic, source: &SourceText, colour: bool) -> String {
     // Nobody has written the lines of a listing.
     match Excerpt::around(source, diagnostic.span).filter(|_| !source.is_listing) {
@@ -81,7 +82,8 @@ const LONGEST_LINE: usize = 400;
 /// The last line that is shown under a message.
 const LAST_LINE: usize = 100_000;
 
-/// The line a diagnostic is about, made safe for a terminal, with the underlined stretch in characters.
+/// The line a diagnostic is about, made safe for a terminal, with the underlined stretch in
+/// characters.
 struct Excerpt {
     line: String,
     line_number: usize,

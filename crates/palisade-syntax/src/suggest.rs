@@ -15,7 +15,8 @@ pub(crate) fn did_you_mean<'a>(word: &str, candidates: impl IntoIterator<Item = 
     closest(word, candidates).map(|candidate| format!("did you mean `{candidate}`?"))
 }
 
-/// Like [`did_you_mean`]; where nothing is close, the candidates themselves if there are only a few.
+/// Like [`did_you_mean`]; where nothing is close, the candidates themselves if there are only a
+/// few.
 pub fn did_you_mean_or_list<'a>(
     word: &str,
     kind: &str,
@@ -36,7 +37,8 @@ pub fn did_you_mean_or_list<'a>(
     }
 }
 
-/// The edit distance, where it is small for the length of the words. Upper and lower case count as the same.
+/// The edit distance, where it is small for the length of the words. Upper and lower case count as
+/// the same.
 fn distance(word: &str, candidate: &str) -> Option<usize> {
     let count = |text: &str| if text.is_ascii() { text.len() } else { text.to_lowercase().chars().count() };
     let (length, least) = (count(word).max(count(candidate)), count(word).min(count(candidate)));

@@ -3,7 +3,8 @@
 use crate::{Diagnostic, MAX_ERRORS};
 use palisade_model::program::{Program, Role};
 
-/// Refuses a program with events or tasks. `who` knows threads alone: the subject of a sentence; `help` says what to do instead.
+/// Refuses a program with events or tasks. `who` knows threads alone: the subject of a sentence;
+/// `help` says what to do instead.
 ///
 /// # Errors
 ///

@@ -1,10 +1,11 @@
 //! The trusted reader of evidence: says no by default.
 //!
-//! Everything here decides from the program or net and the evidence alone, in time polynomial in their sizes, with
-//! exact arithmetic, and shares nothing with the code that searches: what that code derives (attacks, the
-//! instrumented semantics, predecessors) is derived here again, in the plainest way. Evidence of an unknown kind,
-//! with a number out of range or a step that is not shown, is a [`CheckFailure`]. Sets are looked through by
-//! `palisade-invariants`; here is what evidence is about, witnesses, repairs and compilations.
+//! Everything here decides from the program or net and the evidence alone, in time polynomial in
+//! their sizes, with exact arithmetic, and shares nothing with the code that searches: what that
+//! code derives (attacks, the instrumented semantics, predecessors) is derived here again, in the
+//! plainest way. Evidence of an unknown kind, with a number out of range or a step that is not
+//! shown, is a [`CheckFailure`]. Sets are looked through by `palisade-invariants`; here is what
+//! evidence is about, witnesses, repairs and compilations.
 
 mod compilations;
 mod content;

@@ -89,8 +89,9 @@ pub fn check_program_evidence(program: &Program, evidence: &Evidence) -> Result<
     }
 }
 
-/// Checks evidence about the repair of a program, which has the copies and the domain that the evidence states. For each
-/// valid set that names a repaired text, `repaired` has the program read from it. `question` is the one that the program's file asks.
+/// Checks evidence about the repair of a program, which has the copies and the domain that the
+/// evidence states. For each valid set that names a repaired text, `repaired` has the program read
+/// from it. `question` is the one that the program's file asks.
 pub fn check_repair_evidence(
     program: &Program,
     question: Option<&Question>,
@@ -102,10 +103,12 @@ pub fn check_repair_evidence(
     check_repair(program, question, repair, repaired)
 }
 
-/// Checks evidence about properties of a program, which has the copies and the domain that the evidence states. `question` is the one
-/// that the program's file asks about final states. For a proof, what it shows.
+/// Checks evidence about properties of a program, which has the copies and the domain that the
+/// evidence states. `question` is the one that the program's file asks about final states. For a
+/// proof, what it shows.
 ///
-/// Evidence about events and tasks states the threads that say them. A computation of these, in which posts drain, is one of plain posts, too.
+/// Evidence about events and tasks states the threads that say them. A computation of these, in
+/// which posts drain, is one of plain posts, too.
 pub fn check_property_evidence(
     program: &Program,
     question: Option<&Question>,
@@ -169,7 +172,8 @@ pub fn check_net_evidence(
     }
 }
 
-/// Checks evidence on a question of reachability about a net, both read from files with these contents.
+/// Checks evidence on a question of reachability about a net, both read from files with these
+/// contents.
 pub fn check_reach_evidence(
     net: &Net,
     goal: &Formula,
@@ -203,7 +207,8 @@ pub fn check_reach_evidence(
     }
 }
 
-/// Checks what [`check_any_program`] checks, and that the program has threads alone: what most evidence says of events and tasks is unknown.
+/// Checks what [`check_any_program`] checks, and that the program has threads alone: what most
+/// evidence says of events and tasks is unknown.
 fn check_program(program: &Program, subject: &ProgramSubject) -> Result<(), CheckFailure> {
     if program.is_event_driven() {
         reject!(Form, "evidence of this kind is about threads alone, and the program has events or tasks");
@@ -219,7 +224,8 @@ fn check_event_driven(program: &Program, subject: &ProgramSubject) -> Result<(),
     check_any_program(program, subject)
 }
 
-/// Checks that the evidence states the program's own text, names, copies and domain, and is about some thread.
+/// Checks that the evidence states the program's own text, names, copies and domain, and is about
+/// some thread.
 fn check_any_program(program: &Program, subject: &ProgramSubject) -> Result<(), CheckFailure> {
     check_content(&subject.input, &program.source.name, program.source.text.as_bytes())?;
     let actual = ProgramSubject::of(program, &subject.input.format, &[]);
@@ -266,7 +272,8 @@ fn in_words(domain: Option<Domain>) -> String {
     }
 }
 
-/// Checks that the evidence states the files' hashes, a question that these files can ask, and the net's size.
+/// Checks that the evidence states the files' hashes, a question that these files can ask, and the
+/// net's size.
 fn check_net(
     problem: &Problem,
     net_bytes: &[u8],
@@ -303,7 +310,8 @@ fn check_net(
     Ok(())
 }
 
-/// Checks that the evidence names the places and transitions that it mentions as the net does, and no others.
+/// Checks that the evidence names the places and transitions that it mentions as the net does, and
+/// no others.
 fn check_names(
     problem: &Problem,
     subject: &NetSubject,

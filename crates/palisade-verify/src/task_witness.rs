@@ -1,7 +1,9 @@
-//! Checks that an event-driven program is not robust against TSO: replays a computation and looks for a cycle of its happens-before.
+//! Checks that an event-driven program is not robust against TSO: replays a computation and looks
+//! for a cycle of its happens-before.
 //!
-//! A node is an access or a locked section, a post, or the begin of an invocation. Program order runs through all that a thread does, on the main
-//! thread through all its invocations; a post happens before its task's begin; and accesses to one address are ordered as usual.
+//! A node is an access or a locked section, a post, or the begin of an invocation. Program order
+//! runs through all that a thread does, on the main thread through all its invocations; a post
+//! happens before its task's begin; and accesses to one address are ordered as usual.
 
 use crate::CheckFailure;
 use palisade_evidence::TaskWitness;
@@ -18,8 +20,8 @@ pub struct TaskCycle {
     pub steps: Vec<usize>,
 }
 
-/// Checks that `witness` is a TSO computation of the event-driven `program` (with its copies and domain) whose happens-before is cyclic, so
-/// that the program is not robust. Such a cycle.
+/// Checks that `witness` is a TSO computation of the event-driven `program` (with its copies and
+/// domain) whose happens-before is cyclic, so that the program is not robust. Such a cycle.
 pub fn check_task_witness(program: &Program, witness: &TaskWitness) -> Result<TaskCycle, CheckFailure> {
     let instance = instance(program, witness)?;
     let machine = TaskMachine::new(&instance, Model::Tso);
@@ -52,7 +54,8 @@ pub fn check_task_witness(program: &Program, witness: &TaskWitness) -> Result<Ta
     }
 }
 
-/// The program with the numbers of copies and occurrences that the witness says, which the program must allow.
+/// The program with the numbers of copies and occurrences that the witness says, which the program
+/// must allow.
 fn instance(program: &Program, witness: &TaskWitness) -> Result<Program, CheckFailure> {
     let mut instance = program.clone();
     if witness.instance.len() != program.threads.len() {

@@ -5,8 +5,9 @@ use std::process::Command;
 /// What these characters mean only a shell knows.
 const FOR_THE_SHELL: &[char] = &['$', '`', '|', '&', ';', '<', '>', '(', ')', '*', '?', '[', '~', '#', '!', '\n'];
 
-/// The process of a command line, given with places for paths and with the paths in them. A shell is started only where
-/// the line needs one: it takes a millisecond of its own, as long as many a small net.
+/// The process of a command line, given with places for paths and with the paths in them. A shell
+/// is started only where the line needs one: it takes a millisecond of its own, as long as many a
+/// small net.
 pub(super) fn command_line(template: &str, filled: &str) -> Command {
     if let Some(words) = words(template, filled)
         && let [program, arguments @ ..] = words.as_slice()

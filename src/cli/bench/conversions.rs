@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 /// The folders' names begin with this, the number of the process follows.
 const FOLDER: &str = "palisade-bench-";
 
-/// Removes the folders of benchmarks that were killed, where the system tells which processes there are (Linux).
+/// Removes the folders of benchmarks that were killed, where the system tells which processes there
+/// are (Linux).
 fn remove_abandoned() {
     let processes = Path::new("/proc");
     let entries = std::fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten();

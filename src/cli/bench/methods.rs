@@ -1,4 +1,5 @@
-//! `palisade bench --methods`: the methods for pairs of statements on programs of growing size, each run in a fresh process.
+//! `palisade bench --methods`: the methods for pairs of statements on programs of growing size,
+//! each run in a fresh process.
 
 use super::BenchArguments;
 use super::process::{End, watch};

@@ -1,8 +1,10 @@
-//! `palisade bench`: strategies and other tools on many nets, or methods for pairs of statements on many programs, each run in a fresh process.
+//! `palisade bench`: strategies and other tools on many nets, or methods for pairs of statements on
+//! many programs, each run in a fresh process.
 //!
-//! On every net all tools run one after the other, so that times are paired. Repetitions go through all nets again, every
-//! other one with the tools backwards: what disturbs the machine for a while then disturbs one repetition of a net, not
-//! all of them. Each finished run is appended to the file of `--resume` at once, and runs found there are not made again.
+//! On every net all tools run one after the other, so that times are paired. Repetitions go through
+//! all nets again, every other one with the tools backwards: what disturbs the machine for a while
+//! then disturbs one repetition of a net, not all of them. Each finished run is appended to the
+//! file of `--resume` at once, and runs found there are not made again.
 
 mod command_line;
 mod conversions;
@@ -32,12 +34,13 @@ use tool::Tool;
 /// Options of `palisade bench`.
 #[derive(Clone, Debug, Args)]
 pub(super) struct BenchArguments {
-    /// Nets, and folders to be searched for nets. With `--methods`, programs whose names end in their sizes (`peterson-12.pal`), and
-    /// folders to be searched for these.
+    /// Nets, and folders to be searched for nets. With `--methods`, programs whose names end in
+    /// their sizes (`peterson-12.pal`), and folders to be searched for these.
     #[arg(required = true, value_name = "DIR|FILE")]
     inputs: Vec<PathBuf>,
-    /// Instead of strategies on nets, compare these methods of `palisade fences --ask properties --objective pairs` on programs of growing
-    /// size: `te`, `fi`, `robmc`, `robmc-et`. The page of `--html` plots queries and seconds over the size.
+    /// Instead of strategies on nets, compare these methods of
+    /// `palisade fences --ask properties --objective pairs` on programs of growing size: `te`,
+    /// `fi`, `robmc`, `robmc-et`. The page of `--html` plots queries and seconds over the size.
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = methods::parse_method)]
     methods: Vec<&'static str>,
     /// The memory model, with `--methods`.
@@ -52,14 +55,15 @@ pub(super) struct BenchArguments {
     /// Strategies to compare.
     #[arg(long, value_name = "NAME", value_delimiter = ',', default_value = "auto", value_parser = super::cover::strategies())]
     strategies: Vec<&'static str>,
-    /// Another tool's command line for the same table. `{}` is the net's path; `{spec}`, `{tts}`, `{pnml}`, `{lola}` and
-    /// `{net}` are the paths of the net rewritten in that format, `{query}` that of the question that goes with it, and `{property}`
-    /// is the id of the property. Nets whose query has several properties are run for each that is
-    /// one question; answers in lines `FORMULA ID TRUE` are read. The line goes to a shell only
-    /// where it needs one.
+    /// Another tool's command line for the same table. `{}` is the net's path; `{spec}`, `{tts}`,
+    /// `{pnml}`, `{lola}` and `{net}` are the paths of the net rewritten in that format, `{query}`
+    /// that of the question that goes with it, and `{property}` is the id of the property. Nets
+    /// whose query has several properties are run for each that is one question; answers in lines
+    /// `FORMULA ID TRUE` are read. The line goes to a shell only where it needs one.
     #[arg(long, value_name = "COMMAND")]
     against: Vec<String>,
-    /// What another tool prints when no target can be covered, where the usual words are not enough.
+    /// What another tool prints when no target can be covered, where the usual words are not
+    /// enough.
     #[arg(long, value_name = "TEXT")]
     uncoverable_when: Vec<String>,
     /// What another tool prints when a target can be covered.

@@ -81,8 +81,8 @@ impl Plan {
         Ok(Self { runs })
     }
 
-    /// Takes the runs out that a file of finished ones holds, and gives their records. Lines that are none, as the
-    /// last one of an interrupted benchmark may be, are passed over.
+    /// Takes the runs out that a file of finished ones holds, and gives their records. Lines that
+    /// are none, as the last one of an interrupted benchmark may be, are passed over.
     pub(super) fn take_done(&mut self, path: &Path) -> Result<Vec<Record>, InputError> {
         let text = match std::fs::read(path) {
             Ok(text) => String::from_utf8_lossy(&text).into_owned(),

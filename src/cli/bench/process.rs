@@ -1,4 +1,5 @@
-//! A process under watch: its time, its memory and that of the processes it starts, and what it prints.
+//! A process under watch: its time, its memory and that of the processes it starts, and what it
+//! prints.
 
 use crate::limits::Limits;
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -28,7 +29,8 @@ pub(in crate::cli) struct Watched {
     pub(in crate::cli) end: End,
     /// Wall time from start to end.
     pub(in crate::cli) elapsed: Duration,
-    /// Processor time of the process and of those it started and waited for; not known when it was stopped.
+    /// Processor time of the process and of those it started and waited for; not known when it was
+    /// stopped.
     pub(in crate::cli) processor: Option<Duration>,
     /// The largest resident memory seen.
     pub(in crate::cli) peak_bytes: Option<u64>,
@@ -41,15 +43,16 @@ pub(in crate::cli) struct Watched {
 /// More output than this is not looked at.
 const MOST_OUTPUT: u64 = 64 << 20;
 
-/// How long to wait before looking at a process again: not at all when it is short, and the less often the longer it
-/// runs, as looking takes some of its time on a machine with few processors.
+/// How long to wait before looking at a process again: not at all when it is short, and the less
+/// often the longer it runs, as looking takes some of its time on a machine with few processors.
 fn pause(elapsed: Duration) -> Duration {
     (elapsed / 20).clamp(Duration::from_millis(10), Duration::from_millis(50))
 }
 
 /// Runs a command in a process group of its own until it ends or a limit is reached.
 ///
-/// A thread of its own waits for the end, so that the time is exact however seldom others look at the process.
+/// A thread of its own waits for the end, so that the time is exact however seldom others look at
+/// the process.
 pub(in crate::cli) fn watch(
     mut command: Command,
     timeout: Option<Duration>,

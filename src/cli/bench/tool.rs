@@ -128,8 +128,8 @@ impl Tool {
                 }
             },
         };
-        // Own runs watch the limit themselves, and check their evidence after that; they are stopped only when they go
-        // on for much longer.
+        // Own runs watch the limit themselves, and check their evidence after that; they are
+        // stopped only when they go on for much longer.
         let patience = match &self.kind {
             Kind::Own { .. } => {
                 shared.timeout.map(|timeout| timeout.saturating_mul(2).saturating_add(Duration::from_millis(500)))
@@ -188,8 +188,9 @@ impl Tool {
     }
 }
 
-/// What the lines of the Model Checking Contest say about a property, `FORMULA ID TRUE …`. Where there is only one such line, its id does not matter:
-/// nets that are rewritten have properties of other names.
+/// What the lines of the Model Checking Contest say about a property, `FORMULA ID TRUE …`. Where
+/// there is only one such line, its id does not matter: nets that are rewritten have properties of
+/// other names.
 fn contest_verdict(output: &str, property: &AskedProperty) -> Option<Verdict> {
     let formulas = output.lines().filter_map(|line| {
         let mut words = line.strip_prefix("FORMULA ")?.split_whitespace();
@@ -256,7 +257,8 @@ fn judge_own(watched: &Watched, record: &mut Record) {
         Some("unknown") => Verdict::Unknown,
         _ => Verdict::Error,
     };
-    // Evidence that a limit kept from being checked is not rejected: the answer then says so itself.
+    // Evidence that a limit kept from being checked is not rejected: the answer then says so
+    // itself.
     if document["evidence"]["verdict"] == "rejected" {
         let reason = document["evidence"]["reason"].as_str().unwrap_or("no reason is given");
         record.message = Some(format!("{}, but its evidence is rejected: {reason}", record.verdict.word()));

@@ -11,41 +11,47 @@ use std::path::PathBuf;
 /// Options of `palisade check`.
 #[derive(Clone, Debug, Args)]
 pub(in crate::cli) struct CheckArguments {
-    /// The programs; `-` is standard input, a folder stands for the .pal and .litmus files in it (or those of --from),
-    /// `@LIST` for the paths on the lines of a file. More than eight programs get one line each; `-v` shows everything.
+    /// The programs; `-` is standard input, a folder stands for the .pal and .litmus files in it
+    /// (or those of --from), `@LIST` for the paths on the lines of a file. More than eight programs
+    /// get one line each; `-v` shows everything.
     #[arg(required = true, value_name = "FILE", help_heading = "Input")]
     pub(in crate::cli) files: Vec<String>,
     #[command(flatten)]
     pub(in crate::cli) program: ProgramOptions,
-    /// What to ask, in place of all questions that the program has: its properties, robustness, and of events robustness
-    /// against concurrency. Programs that sleep, lock, spin or say who may wait are asked `hangs` as well; `races` is asked
-    /// only here.
+    /// What to ask, in place of all questions that the program has: its properties, robustness, and
+    /// of events robustness against concurrency. Programs that sleep, lock, spin or say who may
+    /// wait are asked `hangs` as well; `races` is asked only here.
     #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',', help_heading = "Question")]
     pub(in crate::cli) ask: Vec<Ask>,
-    /// The memory model, or the language. Under `sc`, which every program is robust against, properties alone are asked.
+    /// The memory model, or the language. Under `sc`, which every program is robust against,
+    /// properties alone are asked.
     #[arg(long, value_name = "MODEL", default_value = "tso", value_parser = models_and_languages(), help_heading = "Question")]
     pub(in crate::cli) model: Against,
-    /// Of hangs: let `timed` waits wait for ever. Otherwise a wake-up that is lost there is a mere delay.
+    /// Of hangs: let `timed` waits wait for ever. Otherwise a wake-up that is lost there is a mere
+    /// delay.
     #[arg(long, help_heading = "Question")]
     pub(in crate::cli) ignore_timeouts: bool,
     /// Only the properties at these labels: `LABEL`, or `THREAD.LABEL`.
     #[arg(long, value_name = "LABEL", value_delimiter = ',', help_heading = "Question")]
     pub(in crate::cli) only: Vec<String>,
-    /// In which order the main thread takes tasks, in programs of events and tasks. With `fifo` there is no answer where only violations in another order
-    /// were found.
+    /// In which order the main thread takes tasks, in programs of events and tasks. With `fifo`
+    /// there is no answer where only violations in another order were found.
     #[arg(long, value_enum, value_name = "ORDER", default_value_t, help_heading = "Question")]
     pub(in crate::cli) queue: QueueChoice,
-    /// Decide every attack, not only those up to the first feasible one, and show every violation in full.
+    /// Decide every attack, not only those up to the first feasible one, and show every violation
+    /// in full.
     #[arg(long, help_heading = "Search")]
     pub(in crate::cli) all: bool,
     /// Distinct values of a register or address admitted in a program without a domain.
     #[arg(long, value_name = "N", default_value_t = crate::robustness::DEFAULT_VALUES, help_heading = "Search")]
     pub(in crate::cli) values: usize,
-    /// How many tasks may be pending at once before the search gives up (robustness against concurrency).
+    /// How many tasks may be pending at once before the search gives up (robustness against
+    /// concurrency).
     #[arg(long, value_name = "N", default_value_t = 64, help_heading = "Search")]
     pub(in crate::cli) pending: usize,
-    /// Decide only these attacks, by their numbers in what `--json` prints: `17-32`. The answer is `unknown` where none of them is feasible, and the evidence
-    /// is a part that `palisade merge` puts together with the others.
+    /// Decide only these attacks, by their numbers in what `--json` prints: `17-32`. The answer is
+    /// `unknown` where none of them is feasible, and the evidence is a part that `palisade merge`
+    /// puts together with the others.
     #[arg(long, value_name = "FIRST-LAST", conflicts_with_all = ["one_query", "only", "by"], value_parser = parse_range, help_heading = "Search")]
     pub(in crate::cli) attacks: Option<AttackRange>,
     /// Write the evidence of every answer into this folder, for `palisade verify`.
@@ -66,8 +72,8 @@ pub(in crate::cli) struct MethodOptions {
     /// Search also for attacks that control flow alone rules out.
     #[arg(long, help_heading = "Methods", hide = true)]
     pub(in crate::cli) no_prune: bool,
-    /// Decide every attack on its net alone, as `palisade net` writes it, by the strategies of `palisade cover`. Without
-    /// this, nets take turns with searches that take long.
+    /// Decide every attack on its net alone, as `palisade net` writes it, by the strategies of
+    /// `palisade cover`. Without this, nets take turns with searches that take long.
     #[arg(long, help_heading = "Methods", hide = true)]
     pub(in crate::cli) nets: bool,
     /// Explore the values of counters one by one, and not only up to what all steps commute with.
@@ -76,15 +82,16 @@ pub(in crate::cli) struct MethodOptions {
     /// Ask about all attacks in one exploration, and not store by store.
     #[arg(long, conflicts_with_all = ["all", "nets"], help_heading = "Methods", hide = true)]
     pub(in crate::cli) one_query: bool,
-    /// Of programs of events, ask another program against TSO: `two-threads` is the one of the paper, which errs. It gives no verdict.
+    /// Of programs of events, ask another program against TSO: `two-threads` is the one of the
+    /// paper, which errs. It gives no verdict.
     #[arg(long, value_enum, value_name = "METHOD", help_heading = "Methods", hide = true,
         conflicts_with_all = ["ask", "certificate"])]
     pub(in crate::cli) method: Option<EventMethod>,
     /// Ask this rung about properties alone, instead of all in turn.
     #[arg(long, value_enum, value_name = "RUNG", help_heading = "Methods", hide = true)]
     by: Option<RungChoice>,
-    /// Stores in a buffer before the rung `buffers` gives up, or kept by a thread before `enriched` does, and snapshots in a queue before
-    /// `snapshots` does.
+    /// Stores in a buffer before the rung `buffers` gives up, or kept by a thread before `enriched`
+    /// does, and snapshots in a queue before `snapshots` does.
     #[arg(long, value_name = "N", default_value_t = DEFAULT_BUFFER, value_parser = capacity, help_heading = "Methods", hide = true)]
     pub(in crate::cli) buffer: usize,
     /// Do not leave out what does not matter for a property.
@@ -158,10 +165,13 @@ enum RungChoice {
     ScRobust,
     /// Bounded store buffers, until they turn out large enough.
     Buffers,
-    /// Loads that lag behind on snapshots of memory, for proofs under TSO where buffers grow without end.
+    /// Loads that lag behind on snapshots of memory, for proofs under TSO where buffers grow
+    /// without end.
     Snapshots,
-    /// A robust program in which threads keep the stores themselves that some loads overtake, for proofs under TSO.
+    /// A robust program in which threads keep the stores themselves that some loads overtake, for
+    /// proofs under TSO.
     Enriched,
-    /// The interleavings up to what is known of counters, for proofs about integers and large domains.
+    /// The interleavings up to what is known of counters, for proofs about integers and large
+    /// domains.
     Counters,
 }

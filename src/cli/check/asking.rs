@@ -110,7 +110,8 @@ pub(in crate::cli) fn questions(
     Ok(asks)
 }
 
-/// Refuses attacks that the program does not have: the answer would be about others than the user means.
+/// Refuses attacks that the program does not have: the answer would be about others than the user
+/// means.
 pub(in crate::cli) fn admit_attacks(
     arguments: &CheckArguments,
     file: &str,
@@ -137,7 +138,8 @@ fn errors(loaded: &Loaded, error: Diagnostic) -> InputError {
     InputError::from((loaded.program.source.clone(), vec![error]))
 }
 
-/// Refuses programs of which robustness against the model is not decided, and options that such a check does not know.
+/// Refuses programs of which robustness against the model is not decided, and options that such a
+/// check does not know.
 fn admit(arguments: &CheckArguments, loaded: &Loaded) -> Result<(), InputError> {
     let language = arguments.model.language();
     if language.is_none() && arguments.model.model() <= Model::Tso {

@@ -15,8 +15,9 @@ use crate::robustness::Silent;
 use crate::syntax::{Format, InputError};
 use crate::verify::check_every_compilation;
 
-/// What is to be said of every compilation: of code that is robust and in source order itself, or whose roles name such a build. Evidence
-/// about that build is written beside that about the code, and is checked; the second result says loudly that it is rejected.
+/// What is to be said of every compilation: of code that is robust and in source order itself, or
+/// whose roles name such a build. Evidence about that build is written beside that about the code,
+/// and is checked; the second result says loudly that it is rejected.
 pub(super) fn of(
     arguments: &CheckArguments,
     asking: &Asking<'_>,
@@ -88,7 +89,8 @@ pub(super) fn of(
     Ok((Some(judged(&other.program, &answered).unwrap_or_else(in_order)), None))
 }
 
-/// What orderings say of a robust program that was read in source order; the checker has to say the same.
+/// What orderings say of a robust program that was read in source order; the checker has to say the
+/// same.
 fn judged(program: &Program, answered: &Answered<'_>) -> Option<Compilations> {
     let certificate: RobustCertificate = answered.asked().evidence().into_iter().find_map(|(_, own)| match own {
         Evidence::Robust(_, certificate) => Some(certificate),

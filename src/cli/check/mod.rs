@@ -37,7 +37,8 @@ use progress::Progress;
 use std::time::Instant;
 use two_threads::check_two_threads;
 
-/// The configurations that an exploration for a property may have where other questions are asked as well: before these, and behind them.
+/// The configurations that an exploration for a property may have where other questions are asked
+/// as well: before these, and behind them.
 const CONFIGURATIONS: [u64; 2] = [10_000, 200_000];
 
 /// Those that one for stuck states may have in a program that only spins: many have more, and an
@@ -189,7 +190,8 @@ pub(in crate::cli) fn tell<T>(
     Ok(hand_over(&told, &alarms))
 }
 
-/// Asks one question, about properties with so many configurations at most; nothing where the program turns out not to have it.
+/// Asks one question, about properties with so many configurations at most; nothing where the
+/// program turns out not to have it.
 fn answer<'q>(
     arguments: &CheckArguments,
     ask: Ask,
@@ -255,7 +257,8 @@ fn answer<'q>(
     Ok(Some((ask, answered)))
 }
 
-/// Whether later answers about properties leave nothing open that earlier ones decide: a limit may have been reached in between.
+/// Whether later answers about properties leave nothing open that earlier ones decide: a limit may
+/// have been reached in between.
 fn says_no_less(later: &Answered<'_>, earlier: &Answered<'_>) -> bool {
     let is_known = |account: &Account<'_>| account.standing() != Standing::Unknown;
     let (later, earlier) = (later.accounts(), earlier.accounts());
@@ -292,7 +295,8 @@ pub(super) fn check_options(arguments: &CheckArguments, limits: &Limits) -> Chec
     }
 }
 
-/// Says what no interleaving reaches where something holds and no question has said it: the answers are not about it.
+/// Says what no interleaving reaches where something holds and no question has said it: the answers
+/// are not about it.
 fn tell_unreached(
     arguments: &CheckArguments,
     loaded: &Loaded,
@@ -332,8 +336,9 @@ fn warnings(loaded: &Loaded, accounts: &[Account<'_>]) -> Vec<crate::syntax::Dia
     warnings
 }
 
-/// Whether control flow alone makes a program robust that has nothing to make it so. Fences and locked instructions are there to rule
-/// attacks out, and many litmus tests are written to show just that.
+/// Whether control flow alone makes a program robust that has nothing to make it so. Fences and
+/// locked instructions are there to rule attacks out, and many litmus tests are written to show
+/// just that.
 fn is_fenceless_for_no_reason(loaded: &Loaded, account: &Account<'_>) -> bool {
     let is_about_attacks = account.ask == Ask::Robustness.name()
         && account.model == Some(Model::Tso.into())

@@ -1,5 +1,5 @@
-//! What `palisade check` says on standard error while one program takes long: how far it is, in a terminal, and which
-//! values may be growing without end.
+//! What `palisade check` says on standard error while one program takes long: how far it is, in a
+//! terminal, and which values may be growing without end.
 
 use crate::cli::SharedOptions;
 use crate::cli::output::remark_line;

@@ -1,6 +1,7 @@
 //! `palisade check --method two-threads`: the method of [NETYS18, Theorem 2], to compare.
 //!
-//! DIVERGENCE [NETYS18, Theorem 2]: the theorem is wrong in both directions, so that what is found here is said of 2-threads(P) and not of P.
+//! DIVERGENCE [NETYS18, Theorem 2]: the theorem is wrong in both directions, so that what is found
+//! here is said of 2-threads(P) and not of P.
 
 use super::arguments::CheckArguments;
 use crate::cli::answers::Asking;

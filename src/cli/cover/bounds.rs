@@ -1,5 +1,5 @@
-//! `palisade cover` for upper bounds: a run to the bound, and a proof that there is no more; or a run
-//! whose end can be repeated, where there is no bound.
+//! `palisade cover` for upper bounds: a run to the bound, and a proof that there is no more; or a
+//! run whose end can be repeated, where there is no bound.
 
 use super::contest::Contest;
 use super::found::Found;

@@ -150,7 +150,8 @@ impl<'a> Contest<'a> {
     /// Asks all questions with a truth value: those of reachability for their share of the time,
     /// then those of coverability, and what is left as questions of reachability.
     fn ask_values(&mut self, options: &Options) -> AskedNet {
-        /// How long questions of reachability may keep those of coverability waiting where time is not limited.
+        /// How long questions of reachability may keep those of coverability waiting where time is
+        /// not limited.
         const FIRST: Duration = Duration::from_secs(10);
         let net = &self.loaded.net;
         let (cover, reach): (Vec<usize>, Vec<usize>) =
@@ -263,7 +264,8 @@ impl<'a> Contest<'a> {
         });
     }
 
-    /// Checks and writes the evidence of an answer. What is rejected, or not checked to the end where that was asked for, is no answer.
+    /// Checks and writes the evidence of an answer. What is rejected, or not checked to the end
+    /// where that was asked for, is no answer.
     pub(super) fn confirm(&mut self, name: &str, found: &Found<'_>, limits: &Limits, asked: &mut AskedQuestion) {
         if self.arguments.verify || cfg!(debug_assertions) {
             let again = self.accepted_set.as_ref().and_then(|set| found.check_again(set));

@@ -40,12 +40,13 @@ pub(super) struct CoverArguments {
     /// The strategy; by default a portfolio of all of them.
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = strategies())]
     pub(super) strategy: &'static str,
-    /// Write the net in the format that this file's extension tells (.spec, .tts, .pnml, .lola, .net, .dot), its question
-    /// beside it, and do not search.
+    /// Write the net in the format that this file's extension tells (.spec, .tts, .pnml, .lola,
+    /// .net, .dot), its question beside it, and do not search.
     #[arg(long, value_name = "FILE")]
     write: Option<PathBuf>,
-    /// Answer all properties of the question's file (Model Checking Contest) in one run, a line `FORMULA ID TRUE TECHNIQUES …` for each. Evidence goes to a folder
-    /// then, a file for each question.
+    /// Answer all properties of the question's file (Model Checking Contest) in one run, a line
+    /// `FORMULA ID TRUE TECHNIQUES …` for each. Evidence goes to a folder then, a file for each
+    /// question.
     #[arg(long, conflicts_with_all = ["write", "property", "strategy"])]
     all: bool,
     /// Write the evidence for the answer to this file, for `palisade verify`.
@@ -93,10 +94,12 @@ pub(super) fn run(arguments: &CoverArguments, shared: &SharedOptions) -> Exit {
     }
     let read = begin.elapsed();
     let quantifier = loaded.quantifier;
-    // The files' bytes, which are much of the memory, are let go before the search; evidence needs their hashes alone.
+    // The files' bytes, which are much of the memory, are let go before the search; evidence needs
+    // their hashes alone.
     let subject = arguments.certificate.is_some().then(|| loaded.subject());
     let (query, property) = loaded.question();
-    // The net is left to the end of the process, which is near: freeing it node by node takes time of its own.
+    // The net is left to the end of the process, which is near: freeing it node by node takes time
+    // of its own.
     let problem: &'static Problem = Box::leak(Box::new(loaded.into_problem()));
     let options = options(arguments, shared, limits);
     let answer = match options.limits.check() {

@@ -22,8 +22,9 @@ pub(in crate::cli) struct FencesArguments {
     pub(in crate::cli) program: ProgramOptions,
     #[command(flatten)]
     pub(in crate::cli) sarif: SarifOption,
-    /// What the fences are for: robustness, the program's properties – each `ensure`, `fail` and `never` and the question of a litmus
-    /// test –, that nobody waits for ever (`hangs`), or freedom from triangular races.
+    /// What the fences are for: robustness, the program's properties – each `ensure`, `fail` and
+    /// `never` and the question of a litmus test –, that nobody waits for ever (`hangs`), or
+    /// freedom from triangular races.
     #[arg(long, value_enum, value_name = "WHAT", default_value = "robustness", help_heading = "Question")]
     pub(in crate::cli) ask: Ask,
     /// The memory model for properties and hangs, `tso` when left out; for robustness `tso`, or a
@@ -33,28 +34,32 @@ pub(in crate::cli) struct FencesArguments {
     /// With `--ask hangs`: what is `timed` waits like all else, as in `check`.
     #[arg(long, help_heading = "Question")]
     pub(in crate::cli) ignore_timeouts: bool,
-    /// What to choose: `fences`, or after the paper of Joshi and Kroening the fewest `pairs` of statements that must not be
-    /// reordered.
+    /// What to choose: `fences`, or after the paper of Joshi and Kroening the fewest `pairs` of
+    /// statements that must not be reordered.
     #[arg(long, value_enum, help_heading = "Methods", hide = true)]
     pub(in crate::cli) objective: Option<ObjectiveChoice>,
     /// How pairs are found.
     #[arg(long, value_enum, help_heading = "Methods", hide = true)]
     pub(in crate::cli) method: Option<MethodChoice>,
-    /// The first and the last bound on reordered pairs for `robmc` and `robmc-et`: `5..30`, or `5..` for as many as there are.
+    /// The first and the last bound on reordered pairs for `robmc` and `robmc-et`: `5..30`, or
+    /// `5..` for as many as there are.
     #[arg(long, value_name = "K1..K2", value_parser = parse_bound, help_heading = "Methods", hide = true)]
     pub(in crate::cli) bound: Option<(usize, Option<usize>)>,
     /// With `--ask properties`, do not leave out what does not matter for the properties.
     #[arg(long, help_heading = "Methods", hide = true)]
     pub(in crate::cli) no_slice: bool,
-    /// What a fence costs: `uniform`, `depth` (ten to the number of loops around it), or a file of lines
-    /// `thread,label,cost`. By default what the program's `@cost(x)` says, 1 where it says nothing. With `--ask properties` or `hangs` also
-    /// `mfence=X,sfence=Y`: how many times that each kind of fence costs (by default 1, under PSO 2 and 1).
+    /// What a fence costs: `uniform`, `depth` (ten to the number of loops around it), or a file of
+    /// lines `thread,label,cost`. By default what the program's `@cost(x)` says, 1 where it says
+    /// nothing. With `--ask properties` or `hangs` also `mfence=X,sfence=Y`: how many times that
+    /// each kind of fence costs (by default 1, under PSO 2 and 1).
     #[arg(long, value_name = "COST", help_heading = "Question")]
     cost: Option<String>,
-    /// Also consider making stores locked exchanges: `xchg`, or `xchg=2` when one costs twice as much as a fence there.
+    /// Also consider making stores locked exchanges: `xchg`, or `xchg=2` when one costs twice as
+    /// much as a fence there.
     #[arg(long, value_name = "xchg[=COST]", value_parser = parse_exchange, help_heading = "Question")]
     pub(in crate::cli) with: Option<Cost>,
-    /// Change nothing but at labels that match: `thread.label` with `*` and `?`, or `label` in every thread.
+    /// Change nothing but at labels that match: `thread.label` with `*` and `?`, or `label` in
+    /// every thread.
     #[arg(long, value_name = "PATTERN", value_delimiter = ',', help_heading = "Question")]
     pub(in crate::cli) only: Vec<Pattern>,
     /// Change nothing at labels that match.
@@ -72,12 +77,12 @@ pub(in crate::cli) struct FencesArguments {
     /// Write the repaired text into the file, once it has been checked.
     #[arg(long, help_heading = "Output")]
     pub(in crate::cli) apply: bool,
-    /// Write the evidence for every claim into this folder, for `palisade verify`, and beside it the repaired text; with
-    /// `--apply`, the text as it was.
+    /// Write the evidence for every claim into this folder, for `palisade verify`, and beside it
+    /// the repaired text; with `--apply`, the text as it was.
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(in crate::cli) certificate: Option<PathBuf>,
-    /// Decide attacks by coverability of their Petri nets alone, by searches where there are none. Without this, nets take
-    /// turns with searches that take long.
+    /// Decide attacks by coverability of their Petri nets alone, by searches where there are none.
+    /// Without this, nets take turns with searches that take long.
     #[arg(long, help_heading = "Methods", hide = true)]
     pub(in crate::cli) nets: bool,
     /// Distinct values of a register or address admitted in a program without a domain.
@@ -253,7 +258,8 @@ pub(in crate::cli) fn parse_bound(text: &str) -> Result<(usize, Option<usize>), 
     }
 }
 
-/// Where a text of a program goes in a folder for evidence: `p.repaired.pal` for the repaired text of `p.pal`.
+/// Where a text of a program goes in a folder for evidence: `p.repaired.pal` for the repaired text
+/// of `p.pal`.
 pub(in crate::cli) fn path_in(folder: &Path, file: &str, which: &str, format: Format) -> PathBuf {
     let extension = match format {
         Format::Native => "pal",

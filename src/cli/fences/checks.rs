@@ -4,7 +4,8 @@ use crate::cli::guard;
 use crate::fences::{Checks, Unchecked};
 use crate::limits::Limits;
 
-/// Checks of the evidence about a file: each on a thread that it may break without an end of the process.
+/// Checks of the evidence about a file: each on a thread that it may break without an end of the
+/// process.
 pub(in crate::cli) struct Guarded<'a> {
     pub(in crate::cli) file: &'a str,
 }

@@ -1,4 +1,5 @@
-//! `palisade fences --model c11`: the fewest and weakest changes of orderings, and fences, that make a program robust against a language.
+//! `palisade fences --model c11`: the fewest and weakest changes of orderings, and fences, that
+//! make a program robust against a language.
 
 use super::arguments::FencesArguments;
 use super::changes::{Wanted, changes_of_text, untaken};

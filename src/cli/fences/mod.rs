@@ -1,4 +1,5 @@
-//! `palisade fences`: the cheapest repair, for robustness, for the program's properties, against hangs or against triangular races.
+//! `palisade fences`: the cheapest repair, for robustness, for the program's properties, against
+//! hangs or against triangular races.
 
 mod arguments;
 mod changes;

@@ -1,4 +1,5 @@
-//! Which of the fences that make a program robust its properties need: a look at these behind `palisade fences`.
+//! Which of the fences that make a program robust its properties need: a look at these behind
+//! `palisade fences`.
 
 use super::arguments::FencesArguments;
 use super::checks::Guarded;
@@ -10,14 +11,16 @@ use crate::properties::targets;
 use crate::report::needed::Needed;
 use crate::semantics::{Model, Target};
 
-/// The configurations that an exploration may have: who asks for robustness has not asked for a long search.
+/// The configurations that an exploration may have: who asks for robustness has not asked for a
+/// long search.
 const CONFIGURATIONS: u64 = 200_000;
 
 /// The states that a search for a violating run may visit.
 const STATES: usize = 200_000;
 
-/// Asks which of the measures that make a program robust its properties need, within what is left of the limits; nothing where it has no
-/// properties or needs no measures, and what `verify` says where it rejects the evidence.
+/// Asks which of the measures that make a program robust its properties need, within what is left
+/// of the limits; nothing where it has no properties or needs no measures, and what `verify` says
+/// where it rejects the evidence.
 pub(super) fn ask(
     arguments: &FencesArguments,
     loaded: &Loaded,

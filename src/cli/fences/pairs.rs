@@ -1,4 +1,5 @@
-//! `palisade fences --ask properties --objective pairs`: the fewest pairs of statements that must not be reordered.
+//! `palisade fences --ask properties --objective pairs`: the fewest pairs of statements that must
+//! not be reordered.
 
 use super::arguments::{ALTERNATIVES, FencesArguments, MethodChoice, ObjectiveChoice};
 use super::properties::model_to_ask;
@@ -63,7 +64,8 @@ pub(super) fn check_options(arguments: &FencesArguments, program: &Program) -> R
     Ok(())
 }
 
-/// Answers `palisade fences --ask properties --objective pairs`: the exit status, and what was found for `--sarif`.
+/// Answers `palisade fences --ask properties --objective pairs`: the exit status, and what was
+/// found for `--sarif`.
 pub(super) fn answer(
     arguments: &FencesArguments,
     shared: &SharedOptions,

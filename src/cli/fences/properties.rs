@@ -1,4 +1,5 @@
-//! `palisade fences --ask properties`: the cheapest fences with which a program keeps its properties.
+//! `palisade fences --ask properties`: the cheapest fences with which a program keeps its
+//! properties.
 
 use super::arguments::{ALTERNATIVES, FencesArguments};
 use super::checks::{Guarded, alarm};

@@ -1,4 +1,5 @@
-//! `palisade fences --ask races`: the cheapest fences without triangular races, to compare with those for robustness.
+//! `palisade fences --ask races`: the cheapest fences without triangular races, to compare with
+//! those for robustness.
 
 use super::arguments::{FencesArguments, refused_cost};
 use super::checks::alarm;

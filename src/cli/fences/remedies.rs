@@ -1,4 +1,5 @@
-//! `palisade fences` where remedies are sought round by round: robustness of events and tasks against TSO, and `--ask hangs`.
+//! `palisade fences` where remedies are sought round by round: robustness of events and tasks
+//! against TSO, and `--ask hangs`.
 
 use super::arguments::FencesArguments;
 use super::checks::Guarded;

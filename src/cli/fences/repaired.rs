@@ -1,4 +1,5 @@
-//! What a repair leaves behind, whatever it is for: the changed text, written whole or not at all, and the evidence.
+//! What a repair leaves behind, whatever it is for: the changed text, written whole or not at all,
+//! and the evidence.
 
 use super::arguments::{FencesArguments, path_in};
 use crate::cli::Loaded;
@@ -51,8 +52,8 @@ pub(super) struct Proofs<'a> {
     pub(super) repairs: Vec<(&'static str, &'a RepairEvidence)>,
 }
 
-/// Writes the evidence, and beside it the texts that it is about and that stand nowhere else: the repaired one, or with
-/// `--apply` the one before. The paths.
+/// Writes the evidence, and beside it the texts that it is about and that stand nowhere else: the
+/// repaired one, or with `--apply` the one before. The paths.
 pub(super) fn write_proofs(
     folder: &Path,
     arguments: &FencesArguments,
@@ -88,7 +89,8 @@ fn write_before(folder: &Path, arguments: &FencesArguments, loaded: &Loaded) -> 
     Ok(path.display().to_string())
 }
 
-/// Puts a new text in the place of a file that still holds the old one. The file holds one of the two at any time.
+/// Puts a new text in the place of a file that still holds the old one. The file holds one of the
+/// two at any time.
 pub(super) fn replace(path: &Path, old: &str, new: &str) -> io::Result<()> {
     let bytes = std::fs::read(path)?;
     let mark = if bytes.starts_with(b"\xef\xbb\xbf") { "\u{feff}" } else { "" };

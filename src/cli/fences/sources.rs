@@ -1,4 +1,5 @@
-//! Repairs of machine code as changes of its sources: proposed as a diff, or written, built and checked again.
+//! Repairs of machine code as changes of its sources: proposed as a diff, or written, built and
+//! checked again.
 
 use super::repaired::replace;
 use crate::cli::output::{print_text, remark};

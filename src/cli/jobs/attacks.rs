@@ -9,7 +9,8 @@ use std::path::Path;
 /// The option of a job that is about a part, which is its last argument.
 pub(super) const OPTION: &str = "--attacks=";
 
-/// The command line that a job's is a part of: without the attacks, and how the plan has divided it.
+/// The command line that a job's is a part of: without the attacks, and how the plan has divided
+/// it.
 pub(super) fn whole(arguments: &[String]) -> &[String] {
     match arguments {
         [whole @ .., last] if last.starts_with(OPTION) => whole,
@@ -39,8 +40,8 @@ pub(super) fn is_shown(result: &ResultDocument) -> bool {
     part(result).is_some()
 }
 
-/// The certificate of all parts of a program, one after the other, not checked; nothing where one of them does not show its attacks infeasible, or they are about
-/// different programs.
+/// The certificate of all parts of a program, one after the other, not checked; nothing where one
+/// of them does not show its attacks infeasible, or they are about different programs.
 pub(super) fn join<'r>(results: impl Iterator<Item = &'r ResultDocument>) -> Option<EvidenceText> {
     let (mut subjects, mut are_shown) = (Vec::new(), true);
     let certificates = results.map_while(|result| {

@@ -112,8 +112,8 @@ impl Command {
         Some(check_options(&arguments, &Limits::none()))
     }
 
-    /// What `check` answers about a program besides robustness, where the options leave that to it: the words of
-    /// `--ask`.
+    /// What `check` answers about a program besides robustness, where the options leave that to it:
+    /// the words of `--ask`.
     pub(super) fn other_questions(&self, loaded: &Loaded) -> Vec<&'static str> {
         let arguments = CheckArguments::from_arg_matches(&self.matches).ok().filter(|own| own.ask.is_empty());
         let asks = arguments.map_or(Vec::new(), |own| questions(&own, "", loaded).unwrap_or_default());

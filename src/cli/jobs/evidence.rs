@@ -37,7 +37,8 @@ fn write(folder: &Path, texts: &[EvidenceText]) -> io::Result<()> {
     write_together(&files)
 }
 
-/// Writes the evidence of a result into a folder, checks it there, and takes what it says of the questions of a job.
+/// Writes the evidence of a result into a folder, checks it there, and takes what it says of the
+/// questions of a job.
 pub(super) fn accept(
     asked: &mut dyn Asked,
     texts: &[EvidenceText],

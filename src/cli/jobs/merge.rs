@@ -89,7 +89,8 @@ fn refuse_missing(plan: &str, jobs: &[JobDocument], results: &Results) -> Result
     Err(InputError::file(plan, message).with_help_if(Some(help)))
 }
 
-/// The result of a job that counts. An answer counts before an error, and an error before none; two different answers are a contradiction.
+/// The result of a job that counts. An answer counts before an error, and an error before none; two
+/// different answers are a contradiction.
 fn choose<'a>(job: &JobDocument, results: &'a Results) -> Result<&'a ResultDocument, InputError> {
     let all = results.by_job.get(&job.job).map_or(&[][..], Vec::as_slice);
     let rank = |result: &ResultDocument| match exit_of(result.exit) {
@@ -168,7 +169,8 @@ impl Question<'_> {
         })
     }
 
-    /// The answer that evidence gives, which is to be the one of a command that has ended in this way.
+    /// The answer that evidence gives, which is to be the one of a command that has ended in this
+    /// way.
     fn shown(&self, evidence: &[EvidenceText], exit: Exit) -> Told {
         let (first, _) = self.parts[0];
         let asked = Command::of(&first.arguments).and_then(|command| asked(&command, &first.inputs));
@@ -194,7 +196,8 @@ impl Question<'_> {
         }
     }
 
-    /// The result that tells the answer, where not every part shows its attacks infeasible: the first of those that say most.
+    /// The result that tells the answer, where not every part shows its attacks infeasible: the
+    /// first of those that say most.
     fn telling(&self) -> &ResultDocument {
         let open = self.parts.iter().filter(|(job, result)| !is_part(&job.arguments) || !attacks::is_shown(result));
         // One violation is enough; without one, what a part has no answer for is unknown.

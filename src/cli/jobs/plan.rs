@@ -21,14 +21,17 @@ pub(in crate::cli) struct PlanArguments {
     /// The command that the jobs run.
     #[arg(value_name = "COMMAND", value_parser = PossibleValuesParser::new(COMMANDS))]
     command: String,
-    /// The inputs: programs, nets for `cover`, folders to be searched for them, `@LIST` for the paths on the lines of a file.
+    /// The inputs: programs, nets for `cover`, folders to be searched for them, `@LIST` for the
+    /// paths on the lines of a file.
     #[arg(required = true, value_name = "FILE|DIR")]
     inputs: Vec<String>,
-    /// Options of the command, in one argument: `--each "--values 8"`. Given several times, each input is asked with each of them, as strategies on nets are:
+    /// Options of the command, in one argument: `--each "--values 8"`. Given several times, each
+    /// input is asked with each of them, as strategies on nets are:
     /// `--each "--strategy backward" --each "--strategy karp-miller"`.
     #[arg(long, value_name = "OPTIONS", allow_hyphen_values = true)]
     each: Vec<String>,
-    /// Of `check`: divide the attacks of each program, so many that control flow leaves open to a job.
+    /// Of `check`: divide the attacks of each program, so many that control flow leaves open to a
+    /// job.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     attacks: Option<u32>,
     /// Write the plan to this file; without it, to standard output.
@@ -53,7 +56,8 @@ fn plan(arguments: &PlanArguments, shared: &SharedOptions) -> Result<(), InputEr
     let (sets, limits) = (option_sets(&arguments.each)?, limits(shared));
     let mut lines = Vec::new();
     let paths = paths(arguments)?;
-    // A shard takes every n-th job: were the sets of an input side by side, it could get the dear one each time.
+    // A shard takes every n-th job: were the sets of an input side by side, it could get the dear
+    // one each time.
     for set in &sets {
         for path in &paths {
             let line: Vec<String> = [&[arguments.command.clone(), path.clone()], set.as_slice(), &limits].concat();

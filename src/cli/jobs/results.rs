@@ -12,7 +12,8 @@ pub(super) const KIND: &str = "palisade/result/1";
 /// What names of files of results end in.
 const ENDING: &str = ".results.jsonl";
 
-/// The file of results of a plan, or of a share of it: beside the plan, `jobs.3-of-8.results.jsonl` for `jobs.jsonl`.
+/// The file of results of a plan, or of a share of it: beside the plan, `jobs.3-of-8.results.jsonl`
+/// for `jobs.jsonl`.
 pub(super) fn beside(plan: &str, share: Option<&str>) -> PathBuf {
     let path = Path::new(plan);
     let share = share.map(|share| format!(".{share}")).unwrap_or_default();
@@ -32,7 +33,8 @@ pub(super) fn all_beside(plan: &str) -> Result<Vec<PathBuf>, InputError> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).map_err(failed)? {
         let name = entry.map_err(failed)?.file_name().to_string_lossy().into_owned();
-        // The share between them has no dot: `jobs.more.results.jsonl` is of the plan `jobs.more.jsonl` or of the share `more`.
+        // The share between them has no dot: `jobs.more.results.jsonl` is of the plan
+        // `jobs.more.jsonl` or of the share `more`.
         if name.starts_with(&begin) && name.ends_with(ENDING) {
             found.push(path.with_file_name(name));
         }
@@ -73,7 +75,8 @@ impl Results {
         Self { by_job: jobs.iter().map(|job| (job.job.clone(), Vec::new())).collect(), ..Self::default() }
     }
 
-    /// Reads a file. Lines that are no results are passed over, as those are that a worker has not finished; so are results of other jobs.
+    /// Reads a file. Lines that are no results are passed over, as those are that a worker has not
+    /// finished; so are results of other jobs.
     pub(super) fn read(&mut self, path: &Path) -> Result<(), InputError> {
         let failed = |error| InputError::file(path.display().to_string(), format!("cannot be read: {error}"));
         let text = std::fs::read(path).map_err(failed)?;

@@ -1,6 +1,7 @@
 //! `palisade run`: does the jobs of a plan.
 //!
-//! Each job is a process of its own. So a job that ends badly ends no other one, and limits of memory are those of the job.
+//! Each job is a process of its own. So a job that ends badly ends no other one, and limits of
+//! memory are those of the job.
 
 use super::job::{check_inputs, read_plan};
 use super::results::{KIND, Results, beside};
@@ -30,8 +31,9 @@ pub(in crate::cli) struct RunArguments {
     /// Do every N-th job only, from the I-th on: `3/8`.
     #[arg(long, value_name = "I/N", conflicts_with = "from_env")]
     shard: Option<Shard>,
-    /// Do the jobs that fall to the task as which Slurm, HyperQueue, Kubernetes or GNU parallel has started this process. Where they do not say how many tasks there
-    /// are, `PALISADE_SHARDS` does.
+    /// Do the jobs that fall to the task as which Slurm, HyperQueue, Kubernetes or GNU parallel has
+    /// started this process. Where they do not say how many tasks there are, `PALISADE_SHARDS`
+    /// does.
     #[arg(long)]
     from_env: bool,
     /// Append results to this file; without it, to one beside the plan, of a name for each shard.

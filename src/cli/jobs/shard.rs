@@ -11,7 +11,8 @@ pub(super) struct Shard {
     of: u64,
 }
 
-/// Variables in which engines for batches number their tasks, with those that say how many there are, where they do.
+/// Variables in which engines for batches number their tasks, with those that say how many there
+/// are, where they do.
 const ENGINES: [(&str, &str, Option<&str>); 4] = [
     ("Slurm", "SLURM_ARRAY_TASK_ID", Some("SLURM_ARRAY_TASK_COUNT")),
     ("HyperQueue", "HQ_TASK_ID", None),

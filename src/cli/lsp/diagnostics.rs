@@ -144,7 +144,8 @@ impl Shown<'_> {
         }
     }
 
-    /// What is found, and the lines above the text; a rejected piece of evidence is all that is said then.
+    /// What is found, and the lines above the text; a rejected piece of evidence is all that is
+    /// said then.
     pub(super) fn verdict(&self, told: &Told<'_>, alarms: &[String]) -> (Vec<Diagnostic>, Vec<Lens>) {
         let exit = if alarms.is_empty() { Exit::Holds } else { Exit::Rejected };
         let mut spoken = Spoken::new(exit, String::new(), String::new());

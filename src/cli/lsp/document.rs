@@ -28,7 +28,8 @@ pub(super) struct Document {
     diagnostics: [Vec<Diagnostic>; 2],
     lenses: Vec<Lens>,
     pub(super) fixes: Vec<Fix>,
-    /// When the snapshots and the sources of its package were changed last, as far as it has harnesses.
+    /// When the snapshots and the sources of its package were changed last, as far as it has
+    /// harnesses.
     times: [Option<SystemTime>; 2],
 }
 

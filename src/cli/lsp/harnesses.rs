@@ -1,6 +1,8 @@
-//! Harnesses in Rust sources: the tests of a text, and the snapshots that `cargo palisade` took of them.
+//! Harnesses in Rust sources: the tests of a text, and the snapshots that `cargo palisade` took of
+//! them.
 //!
-//! A snapshot is one of a source if the compiler lists the source among those of the snapshot's binary.
+//! A snapshot is one of a source if the compiler lists the source among those of the snapshot's
+//! binary.
 
 use crate::cli::folder::files_in;
 use crate::machine::{SourceTest, image};
@@ -72,7 +74,8 @@ impl Snapshots {
     }
 }
 
-/// The folder of the package that a source is in, and that of its workspace, where the compiler stands.
+/// The folder of the package that a source is in, and that of its workspace, where the compiler
+/// stands.
 fn package(path: &Path) -> Option<(&Path, &Path)> {
     let manifest = |folder: &&Path| std::fs::read_to_string(folder.join("Cargo.toml"));
     let mut folders = path.ancestors().skip(1).filter(|folder| manifest(folder).is_ok());

@@ -30,7 +30,8 @@ const MOST_COPIES: u64 = 4096;
 /// How `simulate` executes programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SimulatedModel {
-    /// Of programs of events: one event after the other, and the tasks of an event one after the other.
+    /// Of programs of events: one event after the other, and the tasks of an event one after the
+    /// other.
     Serial,
     /// Under a memory model.
     Memory(Model),
@@ -47,10 +48,11 @@ fn simulated_models() -> impl TypedValueParser<Value = SimulatedModel> {
 
 /// Options of `palisade simulate`.
 ///
-/// Says which properties hold, lists the final states in which every thread has come to its end and every store has
-/// reached memory, and shows a computation for each property that fails and for getting stuck. Of litmus tests it prints
-/// these final states in the format of herd's logs: `Positive` and `Negative` count final states, with `--traces` executions.
-/// `--show` adds executions with their relations, as text, with `--dot` or `--svg` as pictures.
+/// Says which properties hold, lists the final states in which every thread has come to its end and
+/// every store has reached memory, and shows a computation for each property that fails and for
+/// getting stuck. Of litmus tests it prints these final states in the format of herd's logs:
+/// `Positive` and `Negative` count final states, with `--traces` executions. `--show` adds
+/// executions with their relations, as text, with `--dot` or `--svg` as pictures.
 #[derive(Clone, Debug, Args)]
 #[command(group = ArgGroup::new("executions").multiple(true))]
 pub(super) struct SimulateArguments {
@@ -59,7 +61,8 @@ pub(super) struct SimulateArguments {
     files: Vec<String>,
     #[command(flatten)]
     program: ProgramOptions,
-    /// The memory model; several, as in `sc,tso`, are shown side by side, for threads without events.
+    /// The memory model; several, as in `sc,tso`, are shown side by side, for threads without
+    /// events.
     #[arg(long, value_name = "MODEL", value_delimiter = ',', default_value = "tso", value_parser = simulated_models())]
     pub(super) model: Vec<SimulatedModel>,
     /// Count executions (distinct traces) instead of final states.
@@ -67,14 +70,15 @@ pub(super) struct SimulateArguments {
     pub(super) traces: bool,
     #[command(flatten)]
     show: shown::ShowOptions,
-    /// Let each thread execute at most N instructions (where executions are counted or shown; programs with loops need it there).
+    /// Let each thread execute at most N instructions (where executions are counted or shown;
+    /// programs with loops need it there).
     #[arg(long, value_name = "N", requires = "executions")]
     steps: Option<u32>,
     /// How many stores a buffer holds in a program with loops; without loops buffers are unbounded.
     #[arg(long, value_name = "N", default_value_t = LOOP_CAPACITY, value_parser = capacity)]
     buffer: usize,
-    /// Distinct values of a register or address admitted in a program without a domain, where there are many states and those
-    /// that differ by a shift of counters alone count as one.
+    /// Distinct values of a register or address admitted in a program without a domain, where there
+    /// are many states and those that differ by a shift of counters alone count as one.
     #[arg(long, value_name = "N", default_value_t = crate::robustness::DEFAULT_VALUES)]
     values: usize,
 }
@@ -92,7 +96,8 @@ pub(super) fn run(arguments: &SimulateArguments, shared: &SharedOptions) -> Exit
     let mut worst = Exit::Holds;
     let mut documents = Documents::new(arguments.files.len() > 1);
     watchdog::watch_inputs(&arguments.files, arguments.files.len() > 1, shared);
-    // In batches, so that output flows in the order of the files while they are worked on in parallel.
+    // In batches, so that output flows in the order of the files while they are worked on in
+    // parallel.
     for batch in arguments.files.chunks(256) {
         let answered = |file: &String| {
             let _open = pending::begin(file);
@@ -248,7 +253,8 @@ impl Explored {
     }
 }
 
-/// Explores a program under each model. What stands side by side is told apart in one way under all of them.
+/// Explores a program under each model. What stands side by side is told apart in one way under all
+/// of them.
 fn explore_all(
     arguments: &SimulateArguments,
     subject: (&Program, &Instance),

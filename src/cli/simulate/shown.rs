@@ -1,4 +1,5 @@
-//! `palisade simulate --show`: executions with their relations, as text, for Graphviz or as a picture.
+//! `palisade simulate --show`: executions with their relations, as text, for Graphviz or as a
+//! picture.
 
 use super::{Answer, SimulateArguments, one};
 use crate::cli::files::write_text;
@@ -28,8 +29,9 @@ pub(super) enum Which {
 /// Options about executions.
 #[derive(Clone, Debug, Args)]
 pub(super) struct ShowOptions {
-    /// Show executions with their events and relations: those that satisfy the condition's proposition, those that do not, or all.
-    /// With `--dot` or `--svg` alone it is `prop`, or `all` where the test has no condition.
+    /// Show executions with their events and relations: those that satisfy the condition's
+    /// proposition, those that do not, or all. With `--dot` or `--svg` alone it is `prop`, or `all`
+    /// where the test has no condition.
     #[arg(long, value_enum, value_name = "WHICH", group = "executions")]
     show: Option<Which>,
     /// Show at most N executions.

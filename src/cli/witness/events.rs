@@ -1,4 +1,5 @@
-//! `palisade witness` of a program with events or tasks: the violation against concurrency or TSO, in the form one needs.
+//! `palisade witness` of a program with events or tasks: the violation against concurrency or TSO,
+//! in the form one needs.
 
 use super::WitnessArguments;
 use crate::cli::answers::{Answered, Asking};

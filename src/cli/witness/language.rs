@@ -1,4 +1,5 @@
-//! `palisade witness --model c11`: the execution graph of a program that is not robust against a language, as a table or a litmus test.
+//! `palisade witness --model c11`: the execution graph of a program that is not robust against a
+//! language, as a table or a litmus test.
 
 use super::WitnessArguments;
 use crate::cli::confirm::{Confirmation, answer_check};

@@ -29,21 +29,23 @@ pub(super) struct WitnessArguments {
     program: ProgramOptions,
     #[command(flatten)]
     pub(super) form: Form,
-    /// What to show a violation of, in a program of events or tasks: `concurrency` or `robustness`. By default robustness against concurrency, and where
-    /// that holds, against TSO.
+    /// What to show a violation of, in a program of events or tasks: `concurrency` or `robustness`.
+    /// By default robustness against concurrency, and where that holds, against TSO.
     #[arg(long, value_name = "WHAT", value_parser = robustness_or_concurrency())]
     pub(super) ask: Option<Ask>,
-    /// Run the violating threads N times on this machine's processor and count the outcomes no SC machine has.
+    /// Run the violating threads N times on this machine's processor and count the outcomes no SC
+    /// machine has.
     #[arg(long, value_name = "N")]
     pub(super) run: Option<u64>,
-    /// Write to this file instead of to standard output, in the form that its name says: `.svg`, `.dot`, `.mmd`,
-    /// `.litmus`, or `.txt` for a table.
+    /// Write to this file instead of to standard output, in the form that its name says: `.svg`,
+    /// `.dot`, `.mmd`, `.litmus`, or `.txt` for a table.
     #[arg(long, short, value_name = "PATH")]
     pub(super) output: Option<PathBuf>,
     /// Distinct values of a register or address admitted in a program without a domain.
     #[arg(long, value_name = "N", default_value_t = crate::robustness::DEFAULT_VALUES)]
     pub(super) values: usize,
-    /// `tso`, which is meant where it is left out, or a language: then the violation is an execution graph, and `--litmus` writes C.
+    /// `tso`, which is meant where it is left out, or a language: then the violation is an
+    /// execution graph, and `--litmus` writes C.
     #[arg(long, value_name = "MODEL", value_parser = tso_and_languages())]
     model: Option<Against>,
 }
@@ -55,7 +57,8 @@ pub(super) struct Form {
     /// A Mermaid sequence diagram.
     #[arg(long)]
     mermaid: bool,
-    /// A litmus test for herd7 and litmus7: its outcome is one of TSO, or the language, and none of SC.
+    /// A litmus test for herd7 and litmus7: its outcome is one of TSO, or the language, and none of
+    /// SC.
     #[arg(long)]
     litmus: bool,
     /// The trace with its relations, for Graphviz.
@@ -226,8 +229,8 @@ fn show(
     Ok(())
 }
 
-/// Prints the violation as a document. A form for other tools is part of it, or goes to the file to write; without such a
-/// form the document itself goes there.
+/// Prints the violation as a document. A form for other tools is part of it, or goes to the file to
+/// write; without such a form the document itself goes there.
 fn show_document<'a>(
     arguments: &WitnessArguments,
     shared: &SharedOptions,

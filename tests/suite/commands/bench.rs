@@ -106,7 +106,8 @@ fn tables_files_and_resuming() {
         ["nets/safe.spec", "nets/unsafe.spec"].map(|file| tools.map(|tool| (repetition, file, tool)))
     });
     assert_eq!(order, expected.as_flattened().as_flattened());
-    // Processor time counts from the start of the process to its end, without the check of the evidence.
+    // Processor time counts from the start of the process to its end, without the check of the
+    // evidence.
     assert!(runs.iter().all(|run| run["cpu_seconds"].as_f64().is_some_and(|seconds| seconds > 0.0)), "{runs:?}");
     assert_eq!((document["accepted"].as_u64(), document["rejections"].as_array().map(Vec::len)), (Some(8), Some(0)));
     let row = &document["summary"][0];

@@ -1,5 +1,6 @@
-//! Programs of which a single step of a search is long: threads that go through very many local states before they touch memory. Each command ends in time with its
-//! verdict or with `unknown`, which the watchdog has no part in: the work itself looks at its limits.
+//! Programs of which a single step of a search is long: threads that go through very many local
+//! states before they touch memory. Each command ends in time with its verdict or with `unknown`,
+//! which the watchdog has no part in: the work itself looks at its limits.
 
 use crate::documents::read;
 use crate::environment::sample;

@@ -1,10 +1,11 @@
-//! What `palisade check` says while it runs: a line of progress in a terminal, a hint that values may be growing, and
-//! colours where the options say so.
+//! What `palisade check` says while it runs: a line of progress in a terminal, a hint that values
+//! may be growing, and colours where the options say so.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Output, Stdio};
 
-/// Three counters in a circle: their values grow, and there are many configurations before one has taken 64 of them.
+/// Three counters in a circle: their values grow, and there are many configurations before one has
+/// taken 64 of them.
 const COUNTERS: &str = "program Counters
 thread t1 regs r, s init a begin
   a: r <- r + 1; b: mem[x] <- r; c: s <- mem[y]; goto a;
@@ -30,7 +31,8 @@ fn palisade(folder: &tempfile::TempDir, arguments: &[&str]) -> Output {
     command.current_dir(folder.path()).args(arguments).output().expect("the command runs")
 }
 
-/// The hint comes while the check runs, whether or not somebody sits at a terminal. What is known to be a counter is refused before.
+/// The hint comes while the check runs, whether or not somebody sits at a terminal. What is known
+/// to be a counter is refused before.
 #[test]
 fn growing_values_are_hinted_at_before_the_end() {
     let folder = folder();
@@ -66,7 +68,8 @@ fn nothing_is_hinted_at_where_nobody_wants_it() {
     assert!(run.stderr.is_empty(), "{run:?}");
 }
 
-/// What `check` writes to a terminal, made by util-linux's `script`; nothing where that does not exist.
+/// What `check` writes to a terminal, made by util-linux's `script`; nothing where that does not
+/// exist.
 fn in_a_terminal(folder: &tempfile::TempDir, arguments: &str) -> Option<String> {
     let command = format!("{} {arguments}", env!("CARGO_BIN_EXE_palisade"));
     let run = Command::new("script")

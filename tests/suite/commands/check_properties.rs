@@ -1,4 +1,5 @@
-//! `palisade check` answers all questions of a file: properties first, then robustness; nothing is green while one of them fails or is not decided.
+//! `palisade check` answers all questions of a file: properties first, then robustness; nothing is
+//! green while one of them fails or is not decided.
 
 use crate::documents;
 use serde_json::Value;
@@ -28,8 +29,8 @@ const LITMUS: &str = "X86 SB
 QUESTION
 ";
 
-/// A counter that two threads increment without a lock. Its last statement is wrong under SC already, and the program is robust: each thread has nothing
-/// to delay a store past.
+/// A counter that two threads increment without a lock. Its last statement is wrong under SC
+/// already, and the program is robust: each thread has nothing to delay a store past.
 const RACY: &str = "program RacyCounter
 address n, done
 thread worker [2] {
@@ -42,7 +43,8 @@ thread judge {
 }
 ";
 
-/// Programs with what `check` says of them: the first line, the line about the property, and the exit status.
+/// Programs with what `check` says of them: the first line, the line about the property, and the
+/// exit status.
 fn programs() -> Vec<(&'static str, String, &'static str, &'static str, i32)> {
     let flags = |condition: &str| FLAGS.replace("CONDITION", condition);
     let never = |never: &str| FLAGS.replace("  some: ensure CONDITION;\n", "") + never;

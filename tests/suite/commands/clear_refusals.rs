@@ -1,4 +1,5 @@
-//! What a command cannot do is refused in words that say what to do, and never answered as another question.
+//! What a command cannot do is refused in words that say what to do, and never answered as another
+//! question.
 
 use std::path::Path;
 use std::process::Command;

@@ -1,4 +1,5 @@
-//! Standard output and standard error that nobody reads any more: no command panics, and the exit status is the answer's.
+//! Standard output and standard error that nobody reads any more: no command panics, and the exit
+//! status is the answer's.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -1,4 +1,5 @@
-//! `palisade check --model c11` and `--model ra`: what is said, refused and shown, and its evidence.
+//! `palisade check --model c11` and `--model ra`: what is said, refused and shown, and its
+//! evidence.
 
 use crate::documents;
 use std::path::Path;
@@ -124,7 +125,8 @@ P1(atomic_int* x, atomic_int* y) {
 exists (0:r0=0 /\\ 1:r0=0)
 ";
 
-/// A property holds under C11 where it holds for interleavings and the program is robust. Else nothing is green.
+/// A property holds under C11 where it holds for interleavings and the program is robust. Else
+/// nothing is green.
 #[test]
 fn properties_are_carried_over_where_the_program_is_robust() {
     let folder = folder();
@@ -177,7 +179,8 @@ fn what_is_not_about_a_language_is_refused() {
     }
 }
 
-/// Jobs ask about a language, and their answers are merged from the evidence: properties follow from two pieces of it.
+/// Jobs ask about a language, and their answers are merged from the evidence: properties follow
+/// from two pieces of it.
 #[test]
 fn jobs_ask_about_a_language() {
     let folder = folder();
@@ -193,7 +196,8 @@ fn jobs_ask_about_a_language() {
     for words in ["fence.pal", "sb.pal", "racy.pal", "not-robust"] {
         assert!(out.contains(words), "{words}: {out}");
     }
-    // What interleavings keep, a robust program keeps, but where a weak exchange may fail for no reason.
+    // What interleavings keep, a robust program keeps, but where a weak exchange may fail for no
+    // reason.
     let weak = "program Weak
 address lock
 thread worker [2] {
@@ -234,7 +238,8 @@ fn evidence_is_written_and_checked() {
         let (status, out, _) = said(folder.path(), &format!("verify evidence/{name}"));
         assert!(status == 0 && out.contains(words), "{name}: {out}");
     }
-    // Of a robust program the proof is none for release/acquire, nor is a violation of one a violation of a stronger one.
+    // Of a robust program the proof is none for release/acquire, nor is a violation of one a
+    // violation of a stronger one.
     for (name, from, to) in [
         ("fence.pal.c11-robust.json", "\"c11\"", "\"ra\""),
         ("racy.pal.c11-race.json", "\"c11\"", "\"ra\""),

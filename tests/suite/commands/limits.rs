@@ -29,8 +29,9 @@ fn decide(text: &str, options: &CheckOptions) -> Result<Verdict, Fault> {
     check(&program(text), options).map(|checked| checked.verdict)
 }
 
-/// `x` and `y` change together, so that the reader never counts; but a search that looks at one thread after the other does
-/// not see that. The other threads make more configurations than anybody waits for.
+/// `x` and `y` change together, so that the reader never counts; but a search that looks at one
+/// thread after the other does not see that. The other threads make more configurations than
+/// anybody waits for.
 pub(crate) fn seemingly_growing() -> String {
     let mut text = "program seems
 thread both init a begin
@@ -99,7 +100,8 @@ fn a_check_out_of_time_or_memory_is_unknown() {
     }
 }
 
-/// A store and a fenced load: robust, and the values grow for ever. The product keeps them from being counters, and from stopping anywhere.
+/// A store and a fenced load: robust, and the values grow for ever. The product keeps them from
+/// being counters, and from stopping anywhere.
 const FENCED: &str = "program fenced
 thread worker [2] regs r, s init a begin
   a: r <- fetch_add(mem[x], 1); goto b;

@@ -1,7 +1,8 @@
-//! Limits of time and memory with programs that are large in one respect: many registers, threads, properties or steps in a line,
-//! and with nets that have long arcs, markings or lists of units.
+//! Limits of time and memory with programs that are large in one respect: many registers, threads,
+//! properties or steps in a line, and with nets that have long arcs, markings or lists of units.
 //!
-//! Times are asserted generously, as machines are busy: what these tests are about took minutes, or gigabytes.
+//! Times are asserted generously, as machines are busy: what these tests are about took minutes, or
+//! gigabytes.
 
 use crate::documents;
 use crate::environment::sample;
@@ -15,8 +16,8 @@ use std::time::{Duration, Instant};
 /// Within this time ends what has a limit of two seconds, on a machine that does much else.
 const SOON: Duration = Duration::from_mins(1);
 
-/// The document of a command about a text in a file, with limits of two seconds and 400 MiB; nothing ran on for long, or filled much more
-/// memory.
+/// The document of a command about a text in a file, with limits of two seconds and 400 MiB;
+/// nothing ran on for long, or filled much more memory.
 fn within_limits(file: &str, text: &str, arguments: &[&str]) -> Value {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join(file), text).expect("a file");
@@ -119,7 +120,8 @@ fn times_that_no_clock_can_tell_are_no_limit() {
     }
 }
 
-/// A net as `.spec`: so many places named by number, rules, which places hold a token initially, and the target.
+/// A net as `.spec`: so many places named by number, rules, which places hold a token initially,
+/// and the target.
 fn spec(places: usize, rules: &str, is_marked: impl Fn(usize) -> bool, target: &str) -> String {
     let names = (0..places).map(|place| format!("p{place}")).join(" ");
     let initial = (0..places).map(|place| format!("p{place} = {}", u8::from(is_marked(place)))).join(", ");

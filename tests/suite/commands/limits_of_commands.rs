@@ -1,6 +1,8 @@
-//! Limits, as the command line holds them: from the first byte of the input to the last check of the evidence.
+//! Limits, as the command line holds them: from the first byte of the input to the last check of
+//! the evidence.
 //!
-//! Times are asserted generously, as machines are busy: what these tests are about took minutes, or had no end.
+//! Times are asserted generously, as machines are busy: what these tests are about took minutes, or
+//! had no end.
 
 use crate::documents;
 use serde_json::Value;
@@ -58,8 +60,8 @@ fn a_target_beyond_all_replaying_is_covered_by_a_counted_run() {
     }
 }
 
-/// Each round puts two tokens on `b` and takes one from it: no order of the rounds' firings repeats a single transition
-/// so often.
+/// Each round puts two tokens on `b` and takes one from it: no order of the rounds' firings repeats
+/// a single transition so often.
 const ROUNDS: &str = "vars
  p q b
 rules
@@ -87,7 +89,8 @@ fn rounds_of_several_transitions_are_repeated_as_sequences() {
         assert_eq!(length, Some(2), "{strategy}: {document}");
         let verify = |file: &str| palisade(folder.path(), &["verify", file]).output().expect("the command runs");
         assert_eq!(verify("run.json").status.code(), Some(0), "{strategy}");
-        // The checker accepts neither one round fewer than it takes, nor a sequence without repetition.
+        // The checker accepts neither one round fewer than it takes, nor a sequence without
+        // repetition.
         let evidence = std::fs::read_to_string(folder.path().join("run.json")).expect("evidence");
         let firings = evidence.find("\"firings\"").expect("a run");
         let end = evidence[firings..].find("]],").map(|place| firings + place + 3).expect("a sequence");
@@ -113,7 +116,8 @@ thread one regs r init a begin
 end
 ";
 
-/// The same without a violation: each side looks at what nobody stores. Control flow does not rule that out.
+/// The same without a violation: each side looks at what nobody stores. Control flow does not rule
+/// that out.
 const APART: &str = "program apart
 address x, y, z
 thread many regs r init a begin
@@ -367,8 +371,8 @@ fn reading_from_a_pipe_is_inside_the_limits() {
     }
 }
 
-/// Two locked sections that access many addresses: a net has a transition for each way in which these may have been
-/// accessed before.
+/// Two locked sections that access many addresses: a net has a transition for each way in which
+/// these may have been accessed before.
 fn wide_sections() -> String {
     const ADDRESSES: usize = 14;
     let names: Vec<String> = (0..ADDRESSES).map(|address| format!("z{address}")).collect();
@@ -419,7 +423,8 @@ fn a_simulation_at_a_limit_says_which_violations_it_has_found() {
     assert_eq!(document["violations"].as_array().map(Vec::len), Some(1), "{document}");
 }
 
-/// Runs a command on a program that has no end, sends it a signal, and gives the exit status and standard output.
+/// Runs a command on a program that has no end, sends it a signal, and gives the exit status and
+/// standard output.
 #[cfg(unix)]
 fn signalled(signal: &str, command: &str, program: &str) -> (Option<i32>, String) {
     let folder = tempfile::tempdir().expect("a folder");

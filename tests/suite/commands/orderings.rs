@@ -1,4 +1,5 @@
-//! `palisade orderings` and `palisade fences --model c11`: what is said, written and shown by evidence.
+//! `palisade orderings` and `palisade fences --model c11`: what is said, written and shown by
+//! evidence.
 
 use crate::documents;
 use std::path::Path;
@@ -217,7 +218,8 @@ thread receiver { await load(y, acquire) == 1; let seen = load(x, acquire); let 
     assert_eq!(document["alternatives_checked"], listed.len());
     assert!(out.contains(&format!("  optima   {}\n", listed.len())), "{out}");
     assert!(verified(folder.path(), "evidence").contains("and with none cheaper"));
-    // Each by itself makes the program robust, and those listed are all: every other set of as many places is not robust.
+    // Each by itself makes the program robust, and those listed are all: every other set of as many
+    // places is not robust.
     let (_, json, _) = said(folder.path(), "fences --model c11 --json flags.pal");
     assert!(documents::read(json.as_bytes()).get("alternatives").is_none());
 }
@@ -272,7 +274,8 @@ fn orderings_and_fences_repair_a_program() {
     assert!(err.contains("`palisade orderings` says which orderings can be weaker"), "{err}");
 }
 
-/// A graph as a litmus test in C is one that the language admits, and the test read again is no more robust.
+/// A graph as a litmus test in C is one that the language admits, and the test read again is no
+/// more robust.
 #[test]
 fn violations_are_litmus_tests_in_c() {
     let folder = folder();

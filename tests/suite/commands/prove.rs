@@ -107,7 +107,8 @@ fn what_cannot_be_asked_is_refused() {
     }
 }
 
-/// Nothing is green that is not known, and nothing is refused that another question has an answer for.
+/// Nothing is green that is not known, and nothing is refused that another question has an answer
+/// for.
 #[test]
 fn what_is_not_decided_is_said() {
     let folder = folder();

@@ -1,7 +1,9 @@
-//! A question that the house does not know, in this one file: it is decided, its evidence is checked in the process and by `palisade verify`, and it is told as
-//! text, JSON, SARIF, JUnit and a page.
+//! A question that the house does not know, in this one file: it is decided, its evidence is
+//! checked in the process and by `palisade verify`, and it is told as text, JSON, SARIF, JUnit and
+//! a page.
 //!
-//! The question is whether two copies of a thread are ever at one label. A `never` for each label asks it.
+//! The question is whether two copies of a thread are ever at one label. A `never` for each label
+//! asks it.
 
 use palisade::evidence::Evidence;
 use palisade::limits::Limits;

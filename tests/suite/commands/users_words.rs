@@ -1,4 +1,5 @@
-//! Violations in the user's words: lines as they are written, conditions with their answer, no names that readers made.
+//! Violations in the user's words: lines as they are written, conditions with their answer, no
+//! names that readers made.
 
 use std::process::Command;
 

@@ -29,7 +29,8 @@ fn verify(folder: &Path, arguments: &[&str]) -> (i32, String) {
     (output.status.code().unwrap(), String::from_utf8(output.stdout).unwrap())
 }
 
-/// A folder with a robust and a violated program, and the names of the evidence that `check` writes about them.
+/// A folder with a robust and a violated program, and the names of the evidence that `check` writes
+/// about them.
 fn folder() -> (tempfile::TempDir, Vec<String>) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("fenced.pal"), ROBUST).unwrap();
@@ -90,8 +91,8 @@ fn models() -> Vec<String> {
     paths
 }
 
-/// Every model, with the copies in its text and with any number of each thread: whatever has a verdict has evidence, and
-/// the evidence as it was written is accepted.
+/// Every model, with the copies in its text and with any number of each thread: whatever has a
+/// verdict has evidence, and the evidence as it was written is accepted.
 #[test]
 fn evidence_of_every_model_is_accepted() {
     for threads in [&[][..], &["--threads", "all=*"]] {
@@ -107,7 +108,8 @@ fn evidence_of_every_model_is_accepted() {
         let answered = documents.iter().filter(|document| document["verdict"].is_string()).count();
         // One owner's values grow where any number of owners run.
         assert!(answered + 1 >= documents.len() && answered > 3, "{answered} of {}", documents.len());
-        // A verdict has one file, and each answer about a property of a program that is not robust has one.
+        // A verdict has one file, and each answer about a property of a program that is not robust
+        // has one.
         let named = |document: &Value| -> Vec<String> {
             let files = document["certificates"].as_array().map_or(&[][..], Vec::as_slice);
             files.iter().map(|file| file.as_str().expect("a path").to_owned()).collect()
@@ -165,7 +167,8 @@ fn bad_evidence_gets_an_answer() {
         ("endless", replaced("\"instance\":[1,2]", &format!("\"instance\":[1{}]", ",1".repeat(1 << 20)))),
         ("negative", replaced("\"instance\":[1,2]", "\"instance\":[-1,2]")),
         ("far", replaced("\"steps\":[[", "\"steps\":[[4294967295,4294967295],[")),
-        // An edge from a node to itself, and to one that is not there: nothing is ever followed round and round.
+        // An edge from a node to itself, and to one that is not there: nothing is ever followed
+        // round and round.
         ("circular", replaced("\"cycle\":[[", "\"cycle\":[[\"po\",[0,0],[0,0],null],[")),
         ("nowhere", replaced("\"cycle\":[[", "\"cycle\":[[\"po\",[9,18446744073709551615],[9,0],null],[")),
     ];

@@ -1,4 +1,5 @@
-//! The last resort: questions that never look at their limits, on purpose, end in `unknown` all the same.
+//! The last resort: questions that never look at their limits, on purpose, end in `unknown` all the
+//! same.
 
 use crate::documents::read;
 use serde_json::Value;

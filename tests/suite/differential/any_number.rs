@@ -1,5 +1,5 @@
-//! Any number of copies: what is robust has robust instances, what is not has the instance that is named, and no smaller
-//! one where the engine says so.
+//! Any number of copies: what is robust has robust instances, what is not has the instance that is
+//! named, and no smaller one where the engine says so.
 
 use super::instances::{Said, engine, objection_to_violation, oracle};
 use super::{Amount, Compared, compare_all, of_class};
@@ -43,7 +43,8 @@ fn replicated(program: &Program, instance: &Instance) -> u64 {
     counts.filter(|(thread, _)| thread.copies == Copies::Any).map(|(_, count)| *count).sum()
 }
 
-/// Whether an instance is robust, as the oracle says where it answers and else the engine for fixed copies.
+/// Whether an instance is robust, as the oracle says where it answers and else the engine for fixed
+/// copies.
 fn is_robust(program: &Program, instance: &Instance, steps: Option<u32>) -> Result<Option<bool>, String> {
     let own = engine(program, instance, &CheckOptions::default()).map(|verdict| verdict == Verdict::Robust);
     match (oracle(program, instance, steps)?, own) {
@@ -89,8 +90,9 @@ fn robust_instances(program: &Program, steps: Option<u32>) -> Compared {
     Ok("robust")
 }
 
-/// The instance named is not robust; one copy less of replicated threads in all is robust where the engine says that this
-/// instance is a smallest one. (More copies than are needed do no harm, so that even fewer are robust then too.)
+/// The instance named is not robust; one copy less of replicated threads in all is robust where the
+/// engine says that this instance is a smallest one. (More copies than are needed do no harm, so
+/// that even fewer are robust then too.)
 fn violating_instance(program: &Program, checked: &Check<'_>, steps: Option<u32>) -> Compared {
     objection_to_violation(program, checked)?;
     let violation = checked.violation.as_ref().expect("it was looked at");

@@ -1,4 +1,5 @@
-//! One attack three ways: by search, on its net, and on its net written in every format and read again.
+//! One attack three ways: by search, on its net, and on its net written in every format and read
+//! again.
 
 use super::{Amount, Compared, compare_all, of_class};
 use crate::checked::{check, solve};
@@ -10,7 +11,8 @@ use palisade::robustness::{AttackOutcome, CheckOptions, attack_net};
 use palisade::semantics::random::Shape;
 use std::time::Duration;
 
-/// Formats that a net of an attack is written in. Nets that are no thread transition systems are refused by `.tts`.
+/// Formats that a net of an attack is written in. Nets that are no thread transition systems are
+/// refused by `.tts`.
 const FORMATS: [Format; 5] = [Format::Spec, Format::Pnml, Format::Lola, Format::Tina, Format::Tts];
 
 /// Whether a net's target can be covered; nothing when it takes too long.

@@ -16,8 +16,9 @@ fn read(text: &str, format: Format) -> Result<Program, String> {
     Ok(read?.program)
 }
 
-/// Whether a program is robust, as the oracle and the engine say; in other formats instructions become several, and waiting
-/// becomes a loop, so that the test asks the oracle about programs of the native language only.
+/// Whether a program is robust, as the oracle and the engine say; in other formats instructions
+/// become several, and waiting becomes a loop, so that the test asks the oracle about programs of
+/// the native language only.
 fn verdict(program: &Program) -> Option<Verdict> {
     check(program, &CheckOptions::default()).ok().map(|checked| checked.verdict)
 }

@@ -1,5 +1,6 @@
-//! Fences for programs with counters: what checks of the changed programs find costs what searches for attacks find that know all values; the sets
-//! that are found in integers are valid with few copies, to searches with all values and to the oracle, and their evidence is accepted.
+//! Fences for programs with counters: what checks of the changed programs find costs what searches
+//! for attacks find that know all values; the sets that are found in integers are valid with few
+//! copies, to searches with all values and to the oracle, and their evidence is accepted.
 
 use super::counters::{often_not_robust, shape, with_domains};
 use super::far::counters_by_order;
@@ -26,7 +27,8 @@ fn options() -> FenceOptions {
     }
 }
 
-/// What is known to be a cheapest set, found by checks or by searches; nothing where that takes too long.
+/// What is known to be a cheapest set, found by checks or by searches; nothing where that takes too
+/// long.
 fn placed(program: &Program, checks: bool) -> Option<Placement> {
     match place(program, &FenceOptions { checks, ..options() }, &Silent) {
         Ok(Repair::Valid(placement)) => Some(*placement).filter(|placement| placement.proof.is_some()),

@@ -1,4 +1,5 @@
-//! Programs with counters: the verdict up to turns is the verdict without them and the oracle's, and its evidence is accepted.
+//! Programs with counters: the verdict up to turns is the verdict without them and the oracle's,
+//! and its evidence is accepted.
 
 use super::instances::{Said, objection_to_violation, oracle};
 use super::{Amount, Compared, compare_generated, of_class};
@@ -18,7 +19,8 @@ use std::time::Duration;
 const LONG: Duration = Duration::from_secs(20);
 const SHORT: Duration = Duration::from_secs(4);
 
-/// Decides a program, with or without its counters; nothing where that takes too long or values grow.
+/// Decides a program, with or without its counters; nothing where that takes too long or values
+/// grow.
 fn decide(program: &Program, counters: bool, most: Duration) -> Result<Option<Verdict>, String> {
     let limits = Limits::none().with_timeout(most);
     let Ok(checked) = unconfirmed_check(program, &CheckOptions { counters, limits, ..CheckOptions::default() }) else {
@@ -74,8 +76,9 @@ pub(super) fn with_domains(seed: u64, copies: &[Copies]) -> Program {
     program_with_counters(seed, &CounterShape { low, ..shape(Some(size), copies.to_vec()) })
 }
 
-/// The program with two threads that each begin as in the test of store buffering: one stores to an address and loads another
-/// one, the other the other way round. One address of them at least is a counter's.
+/// The program with two threads that each begin as in the test of store buffering: one stores to an
+/// address and loads another one, the other the other way round. One address of them at least is a
+/// counter's.
 fn with_buffering(mut program: Program, seed: u64) -> Program {
     if program.threads.len() == 1 {
         let second = Thread { name: "t2".to_owned(), ..program.threads[0].clone() };
@@ -150,7 +153,8 @@ fn in_domain(program: &Program, size: Option<Value>) -> Program {
     Program { domain, ..program.clone() }
 }
 
-/// What is robust modulo m is so, without counters and to the oracle, in wider domains, with up to 64 values, and in integers.
+/// What is robust modulo m is so, without counters and to the oracle, in wider domains, with up to
+/// 64 values, and in integers.
 pub(super) fn compare_widths(program: &Program) -> Compared {
     let limits = Limits::none().with_timeout(SHORT);
     let Ok(checked) = unconfirmed_check(program, &CheckOptions { limits, ..CheckOptions::default() }) else {

@@ -1,4 +1,5 @@
-//! Programs whose counters are cut to some bits: the verdict up to turns, and for every width, is the verdict without them and the oracle's.
+//! Programs whose counters are cut to some bits: the verdict up to turns, and for every width, is
+//! the verdict without them and the oracle's.
 
 use super::counters::{compare, compare_widths, often_not_robust, shape};
 use super::{Amount, compare_generated, of_class};
@@ -86,7 +87,8 @@ fn verdicts_in_domains() {
     assert!(of_class(&counts, "robust") > 1 && of_class(&counts, "not robust") > 1, "{counts:?}");
 }
 
-/// What is robust modulo m with cuts is so in integers, and in domains that m divides, with the same cuts.
+/// What is robust modulo m with cuts is so in integers, and in domains that m divides, with the
+/// same cuts.
 #[test]
 fn verdicts_for_every_larger_width() {
     let amount = Amount { default: 32, long: 6_000 };

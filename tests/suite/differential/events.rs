@@ -1,4 +1,5 @@
-//! Event-driven programs: the engine's answers about concurrency are those of the oracle, which enumerates all interleavings.
+//! Event-driven programs: the engine's answers about concurrency are those of the oracle, which
+//! enumerates all interleavings.
 
 use super::{Amount, Compared, compare_generated, of_class};
 use crate::checked::check_concurrency;
@@ -21,7 +22,8 @@ fn limits() -> Limits {
     Limits::none().with_timeout(Duration::from_secs(5))
 }
 
-/// What an oracle says: whether the program is robust, or the class of a program about which it says nothing.
+/// What an oracle says: whether the program is robust, or the class of a program about which it
+/// says nothing.
 pub(super) fn said<W>(answer: Result<Answer<W>, OracleError>) -> Result<bool, &'static str> {
     match answer {
         Ok(Answer::Robust { truncated: true }) => Err("no violation in few steps"),
@@ -41,7 +43,8 @@ pub(super) fn occurring(program: &Program, copies: Copies) -> Program {
 
 /// The engine's answer, its evidence checked; else the class of a program about which it has none.
 fn engine(program: &Program) -> Result<bool, &'static str> {
-    // Without loops fewer tasks are posted. With loops of posts there are more and more states until the answer is `unknown`; that may come soon.
+    // Without loops fewer tasks are posted. With loops of posts there are more and more states
+    // until the answer is `unknown`; that may come soon.
     let options = ConcurrencyOptions { limits: limits(), pending: 12, ..ConcurrencyOptions::default() };
     match check_concurrency(program, &options).map(|checked| checked.verdict) {
         Ok(ConcurrencyVerdict::Robust(_)) => Ok(true),
@@ -58,7 +61,8 @@ fn compare(program: &Program) -> Compared {
         }
         (Ok(true), Ok(_)) => Ok("robust"),
         (Ok(false), Ok(_)) => Ok("not robust"),
-        // What the engine finds to have no meaning may lie behind the violation that the oracle finds first.
+        // What the engine finds to have no meaning may lie behind the violation that the oracle
+        // finds first.
         (Err("no meaning"), Ok(true)) => Err("robust, but the engine finds no meaning".to_owned()),
         (Err(class), _) | (_, Err(class)) => Ok(class),
     }

@@ -1,4 +1,5 @@
-//! Event-driven programs under TSO: the engine's answers are those of the oracle, which enumerates all contents of store buffers.
+//! Event-driven programs under TSO: the engine's answers are those of the oracle, which enumerates
+//! all contents of store buffers.
 
 use super::events::{bounds, occurring, said};
 use super::{Amount, Compared, compare_generated, of_class};
@@ -44,8 +45,8 @@ fn compare(program: &Program) -> Compared {
     }
 }
 
-/// What is robust for any number of occurrences is robust for once, twice and thrice; where it is not, the instance named is not, and
-/// no smaller one is, where the engine says so.
+/// What is robust for any number of occurrences is robust for once, twice and thrice; where it is
+/// not, the instance named is not, and no smaller one is, where the engine says so.
 fn compare_any_number(program: &Program) -> Compared {
     let checked = match engine(&occurring(program, Copies::Any)) {
         Err(class) => return Ok(class),

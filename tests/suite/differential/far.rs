@@ -1,5 +1,5 @@
-//! Programs in integers with counters that are compared by order: robust where what is far behind is one value is robust with few
-//! copies, to searches that know all values and to the oracle.
+//! Programs in integers with counters that are compared by order: robust where what is far behind
+//! is one value is robust with few copies, to searches that know all values and to the oracle.
 
 use super::dice::Dice;
 use super::instances::robust_with_few_copies;

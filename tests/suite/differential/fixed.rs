@@ -25,7 +25,8 @@ fn shapes() -> Vec<Shape> {
 fn compare(program: &Program, options: &CheckOptions) -> Compared {
     let checked = match unconfirmed_check(program, options) {
         Ok(checked) => checked,
-        // What is left of a program that is shrunk may have no meaning, such as `r <- *` without a domain.
+        // What is left of a program that is shrunk may have no meaning, such as `r <- *` without a
+        // domain.
         Err(fault) => match Instance::of(program).map(|instance| oracle(program, &instance, None)) {
             Some(Ok(Some(_))) => return Err(format!("no meaning: {}", fault.describe(program))),
             _ => return Ok("no meaning"),

@@ -20,7 +20,8 @@ fn releases(program: &Program) -> bool {
     program.threads.iter().flat_map(|thread| &thread.instructions).any(is_one)
 }
 
-/// Whether a program is robust and hangs elsewhere under TSO; nothing if it is not robust, or too large.
+/// Whether a program is robust and hangs elsewhere under TSO; nothing if it is not robust, or too
+/// large.
 fn differs(program: &Program) -> Option<bool> {
     let (sc, tso) = (asked(program, Model::Sc)?, asked(program, Model::Tso)?);
     let checked = check(program, &CheckOptions::default()).ok()?;

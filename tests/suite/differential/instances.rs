@@ -6,7 +6,8 @@ use palisade::robustness::{Check, CheckOptions, Verdict};
 use palisade::semantics::oracle::{Answer, robust};
 use palisade::semantics::{Bounds, Instance, Model, StepKind, is_cyclic, replay};
 
-/// The test asks the oracle where threads have at most so many interleavings, as far as it can tell beforehand.
+/// The test asks the oracle where threads have at most so many interleavings, as far as it can tell
+/// beforehand.
 const MOST_INTERLEAVINGS: f64 = 2e5;
 
 /// What the oracle says of an instance.
@@ -38,7 +39,8 @@ pub(super) fn oracle(program: &Program, instance: &Instance, steps: Option<u32>)
     }
 }
 
-/// How many interleavings the actions on memory have at most, and how many choices of values besides.
+/// How many interleavings the actions on memory have at most, and how many choices of values
+/// besides.
 pub(super) fn interleavings(program: &Program, instance: &Instance, steps: Option<u32>) -> f64 {
     let size =
         |domain: Domain| f64::from(i32::try_from(domain.high - domain.low + 1).expect("random domains are small"));
@@ -56,7 +58,8 @@ pub(super) fn interleavings(program: &Program, instance: &Instance, steps: Optio
     ways
 }
 
-/// How many actions on memory a thread can take at most, stores counted twice, and how many choices.
+/// How many actions on memory a thread can take at most, stores counted twice, and how many
+/// choices.
 fn longest(thread: &Thread, steps: Option<u32>) -> (u32, u32) {
     let (mut length, mut choices) = (0, 0);
     for label in thread.instructions_by_label().iter() {
@@ -86,8 +89,8 @@ pub(super) fn engine(program: &Program, instance: &Instance, options: &CheckOpti
     (!matches!(verdict, Verdict::Unknown(_))).then_some(verdict)
 }
 
-/// Checks that a program is robust to a search that knows all values, and to the oracle: as it is, or where its first thread may have any number of copies, with
-/// up to so many of them.
+/// Checks that a program is robust to a search that knows all values, and to the oracle: as it is,
+/// or where its first thread may have any number of copies, with up to so many of them.
 ///
 /// # Errors
 ///
@@ -112,8 +115,8 @@ pub(super) fn robust_with_few_copies(program: &Program, most: u64, options: &Che
     Ok(())
 }
 
-/// What is wrong with a violation that the engine shows: it must be a TSO computation whose happens-before has a cycle, and
-/// the oracle must find one in as many steps.
+/// What is wrong with a violation that the engine shows: it must be a TSO computation whose
+/// happens-before has a cycle, and the oracle must find one in as many steps.
 pub(super) fn objection_to_violation(program: &Program, checked: &Check<'_>) -> Result<(), String> {
     let violation = checked.violation.as_ref().ok_or("not robust, but no violation is shown")?;
     let replayed = replay(program, &violation.instance, Model::Tso, &violation.steps)

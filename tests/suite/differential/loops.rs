@@ -1,4 +1,5 @@
-//! Loops: what the oracle finds in a few steps the engine finds too, and what the engine calls robust has no such violation.
+//! Loops: what the oracle finds in a few steps the engine finds too, and what the engine calls
+//! robust has no such violation.
 
 use super::instances::{Said, objection_to_violation, oracle};
 use super::{Amount, Compared, compare_all, of_class};
@@ -9,7 +10,8 @@ use palisade::robustness::{CheckOptions, Verdict};
 use palisade::semantics::Instance;
 use palisade::semantics::random::Shape;
 
-/// So many steps of each copy the oracle looks at, most first: fewer where these would take too long.
+/// So many steps of each copy the oracle looks at, most first: fewer where these would take too
+/// long.
 const STEPS: [u32; 3] = [6, 5, 4];
 
 fn compare(program: &Program) -> Compared {

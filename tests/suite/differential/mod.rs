@@ -1,8 +1,8 @@
 //! The engine against the brute-force oracle and against itself on random programs.
 //!
-//! Each comparison takes some hundreds of programs by default and tens of thousands with `PALISADE_FULL_TESTS=1`
-//! (`cargo test --test suite differential -- --nocapture` then tells how far it is). A disagreement is shrunk and shown as
-//! a program text with its seed.
+//! Each comparison takes some hundreds of programs by default and tens of thousands with
+//! `PALISADE_FULL_TESTS=1` (`cargo test --test suite differential -- --nocapture` then tells how
+//! far it is). A disagreement is shrunk and shown as a program text with its seed.
 
 mod any_number;
 mod attacks;
@@ -59,7 +59,8 @@ struct Amount {
     long: u64,
 }
 
-/// Compares the programs of consecutive seeds, which take turns among the shapes; gives the classes.
+/// Compares the programs of consecutive seeds, which take turns among the shapes; gives the
+/// classes.
 ///
 /// # Panics
 ///

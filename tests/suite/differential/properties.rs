@@ -1,4 +1,5 @@
-//! Properties: what `prove` says under SC, TSO and PSO is what the oracle enumerates, and no rung contradicts it or another one.
+//! Properties: what `prove` says under SC, TSO and PSO is what the oracle enumerates, and no rung
+//! contradicts it or another one.
 
 use super::any_number::instances;
 use super::{Amount, Compared, compare_all, of_class};
@@ -132,7 +133,8 @@ fn compare(program: &Program) -> Compared {
     })
 }
 
-/// Programs in which models differ: stores first, loads last, critical cycles, both fences, locked instructions, sections.
+/// Programs in which models differ: stores first, loads last, critical cycles, both fences, locked
+/// instructions, sections.
 fn shapes() -> Vec<Shape> {
     let shape = Shape {
         copies: 3,
@@ -171,8 +173,8 @@ fn verdicts_are_the_oracles() {
     assert!(of_class(&counts, "open") * 8 <= asked, "{counts:?}");
 }
 
-/// What holds for any number of copies holds in all small instances; what is violated is so in the instance named, and in none with fewer
-/// copies where it is called minimal.
+/// What holds for any number of copies holds in all small instances; what is violated is so in the
+/// instance named, and in none with fewer copies where it is called minimal.
 fn compare_any_number(program: &Program) -> Compared {
     if !program.is_parameterized() || targets(program, None).is_empty() {
         return Ok("fixed, or without properties");

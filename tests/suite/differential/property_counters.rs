@@ -1,5 +1,6 @@
-//! Properties of programs with counters: what is proved up to what counters tell is reached by no search that knows all values, and not to the oracle, with few
-//! copies; where it is proved for every width, in domains of up to 64 values and in integers as well.
+//! Properties of programs with counters: what is proved up to what counters tell is reached by no
+//! search that knows all values, and not to the oracle, with few copies; where it is proved for
+//! every width, in domains of up to 64 values and in integers as well.
 
 use super::dice::Dice;
 use super::far::counters_by_order;
@@ -21,7 +22,8 @@ use std::time::Duration;
 /// How far the oracle goes.
 const EFFORT: Effort = Effort { capacity: 3, states: 8_000 };
 
-/// Searches that know all values have so many configurations at most; what counters tell is asked of more.
+/// Searches that know all values have so many configurations at most; what counters tell is asked
+/// of more.
 const MOST_CONFIGURATIONS: u64 = 8_000;
 
 /// The options of a rung that is asked alone.
@@ -67,7 +69,8 @@ pub(super) fn with_properties(mut program: Program, seed: u64) -> Program {
     program
 }
 
-/// The program whose first thread ensures that no other copy is where it serves the next ticket, if it does so.
+/// The program whose first thread ensures that no other copy is where it serves the next ticket, if
+/// it does so.
 fn with_exclusion(mut program: Program) -> Program {
     const INSIDE: Value = 99;
     const PLAIN: usize = 3;
@@ -103,7 +106,8 @@ fn known(sc: &RobustCertificate) -> &'static str {
     }
 }
 
-/// The programs that a proof is about besides its own: it is about every multiple of its residues, and integers.
+/// The programs that a proof is about besides its own: it is about every multiple of its residues,
+/// and integers.
 fn wider(program: &Program, proof: &PropertyProof) -> Vec<Program> {
     let PropertyReason::Counters { certificate, sc } = &proof.reason else { panic!("{:?}", proof.reason) };
     let residues = |own: &RobustCertificate| own.modulo.map(|(low, high)| high - low + 1);

@@ -1,4 +1,5 @@
-//! Robustness against PSO: the claim that one delayed store is enough to show that a program is not robust [NETYS17], by brute force.
+//! Robustness against PSO: the claim that one delayed store is enough to show that a program is not
+//! robust [NETYS17], by brute force.
 
 use super::{Amount, Compared, compare_all, of_class};
 use palisade::program::{Action, Program, SourceText};
@@ -59,7 +60,8 @@ fn a_single_delayed_store_shows_that_a_program_is_not_robust_against_pso() {
     assert!(of_class(&counts, "robust") > 30 && of_class(&counts, "not robust") > 3, "{counts:?}");
 }
 
-/// Random programs with fences that order stores alone: where one delayed store does not suffice, the class tells.
+/// Random programs with fences that order stores alone: where one delayed store does not suffice,
+/// the class tells.
 #[test]
 fn programs_with_store_fences() {
     let shape = Shape { store_fences: 25, fences: 0, rmws: 0, stores_first: 80, ..shape() };
@@ -87,8 +89,9 @@ fn a_store_fence_asks_for_two_delayed_stores() {
     }
 }
 
-/// The store to x is delayed past the one to y, which begins the path; and the path comes back to the thread that delays, by v, and goes on from there by z. So an
-/// attacker cannot rest behind the access at which the path begins, as it can under TSO.
+/// The store to x is delayed past the one to y, which begins the path; and the path comes back to
+/// the thread that delays, by v, and goes on from there by z. So an attacker cannot rest behind the
+/// access at which the path begins, as it can under TSO.
 #[test]
 fn a_path_leads_through_the_delaying_thread() {
     let text = "program P
@@ -117,7 +120,8 @@ end
     assert_eq!(checked.verdict, Verdict::NotRobust);
 }
 
-/// The section of `d` reads x and w before y, which both paths lead to. So the stores to x and w have to wait both, and with sections one delayed store does not suffice.
+/// The section of `d` reads x and w before y, which both paths lead to. So the stores to x and w
+/// have to wait both, and with sections one delayed store does not suffice.
 #[test]
 fn a_section_asks_for_two_delayed_stores() {
     let text = |thread: &str| {

@@ -1,4 +1,5 @@
-//! Robustness against PSO: the engine's verdict is that of the brute-force oracle, and its evidence is accepted.
+//! Robustness against PSO: the engine's verdict is that of the brute-force oracle, and its evidence
+//! is accepted.
 
 use super::any_number::instances;
 use super::instances::{Said, interleavings, oracle};
@@ -18,7 +19,8 @@ const MOST_INTERLEAVINGS: f64 = 2e4;
 /// Steps that the oracle lets each copy of a program with loops take.
 const STEPS: u32 = 4;
 
-/// Whether an instance is robust against PSO by enumeration, each copy taking at most so many steps; nothing where some step has no value.
+/// Whether an instance is robust against PSO by enumeration, each copy taking at most so many
+/// steps; nothing where some step has no value.
 fn robust(program: &Program, instance: &Instance, steps: Option<u32>) -> Option<bool> {
     match pso_oracle::robust(program, instance, &Bounds { steps, ..Bounds::default() }) {
         Ok(robust) => Some(robust),
@@ -100,7 +102,8 @@ fn replicated(program: &Program, instance: &Instance) -> u64 {
     counts.filter(|(thread, _)| thread.copies == Copies::Any).map(|(_, count)| *count).sum()
 }
 
-/// What is robust for any number of copies has robust instances; what is not has the instance that is named, and none with fewer copies where the engine says so.
+/// What is robust for any number of copies has robust instances; what is not has the instance that
+/// is named, and none with fewer copies where the engine says so.
 fn compare_any(program: &Program) -> Compared {
     if !program.is_parameterized() {
         return Ok("fixed");

@@ -1,4 +1,5 @@
-//! Triangular races: the engine's answer is the oracle's, its evidence is accepted, and programs without races are robust.
+//! Triangular races: the engine's answer is the oracle's, its evidence is accepted, and programs
+//! without races are robust.
 
 use super::instances::{Said, oracle};
 use super::{Amount, Compared, compare_all, of_class};

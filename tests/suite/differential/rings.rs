@@ -16,7 +16,8 @@ use palisade::robustness::{Abstraction, CheckOptions, Verdict};
 use palisade::syntax::{Format, read};
 use std::time::Duration;
 
-/// What a thread does at a place. `S` is a slot that a counter numbers, `N` how many slots there are.
+/// What a thread does at a place. `S` is a slot that a counter numbers, `N` how many slots there
+/// are.
 const STEPS: [&str; 20] = [
     "a <- mem[top];",
     "a <- mem[top];",
@@ -96,7 +97,8 @@ impl Ring {
     }
 }
 
-/// A program with a ring of 1, 2 or 4 slots, or 3 in a domain; with a domain of so many laps, or in integers.
+/// A program with a ring of 1, 2 or 4 slots, or 3 in a domain; with a domain of so many laps, or in
+/// integers.
 fn with_ring(seed: u64, laps: Option<usize>, copies: &[&str]) -> Program {
     let mut dice = Dice(seed);
     let slots = if laps.is_some() { [1, 2, 2, 3, 4] } else { [1, 2, 2, 2, 4] }[dice.place(5)];

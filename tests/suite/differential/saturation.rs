@@ -1,4 +1,5 @@
-//! Programs whose counters fall or rise: what is robust where these stop is robust with few copies, to searches that know all values and to the oracle.
+//! Programs whose counters fall or rise: what is robust where these stop is robust with few copies,
+//! to searches that know all values and to the oracle.
 
 use super::instances::robust_with_few_copies;
 use super::{Amount, Compared, compare_generated, of_class};

@@ -1,5 +1,6 @@
-//! Final states up to turns of counters: with what adding one number to all members makes of them they are those of a simulation that tells all states apart,
-//! and so are the properties that are violated.
+//! Final states up to turns of counters: with what adding one number to all members makes of them
+//! they are those of a simulation that tells all states apart, and so are the properties that are
+//! violated.
 
 use super::counters::with_domains;
 use super::property_counters::with_properties;
@@ -15,7 +16,8 @@ use palisade::syntax::{Format, read};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-/// What is seen of a final state: its memory, the registers of its copies, and what no turn changes: where they have ended, and who holds the lock for ever.
+/// What is seen of a final state: its memory, the registers of its copies, and what no turn
+/// changes: where they have ended, and who holds the lock for ever.
 type Seen = (Vec<Value>, Vec<Vec<Value>>, (Vec<Option<LabelId>>, Option<usize>));
 
 /// The addresses of random programs with counters.
@@ -57,7 +59,8 @@ fn seen(state: &State) -> Seen {
     (memory, registers, (labels, state.holder()))
 }
 
-/// All that a number added to all members of a class, and a number added to those of the next one, make of a final state.
+/// All that a number added to all members of a class, and a number added to those of the next one,
+/// make of a final state.
 fn all_turned(machine: &Machine<'_>, turns: &Turns, state: &State) -> BTreeSet<Seen> {
     let domain = machine.program().domain.expect("the domain is small");
     let size = Value::try_from(domain.size()).expect("it is small");
@@ -162,7 +165,8 @@ fn final_states_are_those_without_counters() {
     assert!(of_class(&counts, "fewer final states") > 0 && of_class(&counts, "fewer states") > 0, "{counts:?}");
 }
 
-/// A ticket lock that ends, as a thread that has served its ticket goes on to its end or draws another one.
+/// A ticket lock that ends, as a thread that has served its ticket goes on to its end or draws
+/// another one.
 #[test]
 fn registers_at_ends_turn_with_their_counters() {
     let text = "program Tickets

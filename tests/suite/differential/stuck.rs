@@ -1,4 +1,5 @@
-//! Hangs: there is a stuck state exactly if the oracle's enumeration meets one, and all evidence is accepted.
+//! Hangs: there is a stuck state exactly if the oracle's enumeration meets one, and all evidence is
+//! accepted.
 
 use super::{Amount, Compared, compare_generated, of_class};
 use crate::checked;

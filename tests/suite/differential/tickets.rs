@@ -1,4 +1,5 @@
-//! Programs with tickets: what is robust without them is robust with few copies, to searches that know all values and to the oracle.
+//! Programs with tickets: what is robust without them is robust with few copies, to searches that
+//! know all values and to the oracle.
 
 use super::dice::Dice;
 use super::instances::robust_with_few_copies;
@@ -12,7 +13,8 @@ use palisade::robustness::{Abstraction, CheckOptions, Verdict};
 use palisade::syntax::{Format, read};
 use std::time::Duration;
 
-/// A lock by tickets, or nearly one: some wait for another ticket, serve the wrong one, or too early, or do not wait at all.
+/// A lock by tickets, or nearly one: some wait for another ticket, serve the wrong one, or too
+/// early, or do not wait at all.
 pub(super) fn nearly_a_ticket_lock(seed: u64) -> Program {
     let mut dice = Dice(seed);
     let mut steps: Vec<&str> = Vec::new();
@@ -141,7 +143,8 @@ fn compare(program: &Program) -> Compared {
     Ok(without_values)
 }
 
-/// Where tickets are erased, other proofs are not asked: so these are programs for which others find none, or find them later.
+/// Where tickets are erased, other proofs are not asked: so these are programs for which others
+/// find none, or find them later.
 #[test]
 fn verdicts_without_tickets_are_those_with_all_values() {
     let amount = Amount { default: 12, long: 20_000 };

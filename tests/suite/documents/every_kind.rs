@@ -234,7 +234,8 @@ fn texts_and_pictures_are_in_the_document() {
     assert_eq!((&written["written"], &written["text"]), (&json!(["net.pnml", "net.xml"]), &Value::Null));
 }
 
-/// An array where a folder, a list or several files are named, whatever is found there; else the document itself.
+/// An array where a folder, a list or several files are named, whatever is found there; else the
+/// document itself.
 #[test]
 fn the_shape_follows_from_what_is_named() {
     let folder = folder();

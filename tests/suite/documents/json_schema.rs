@@ -1,7 +1,8 @@
 //! The part of JSON Schema (draft 2020-12) that the committed schemas use.
 //!
-//! A keyword that is not known here fails the test, so that none is passed over. In one respect this is stricter than the
-//! standard: a member that no schema of its object names is a misfit, as it would be undocumented.
+//! A keyword that is not known here fails the test, so that none is passed over. In one respect
+//! this is stricter than the standard: a member that no schema of its object names is a misfit, as
+//! it would be undocumented.
 
 use serde_json::{Map, Value};
 
@@ -32,7 +33,8 @@ impl<'s> Fit<'s> {
         };
         for (keyword, content) in keywords {
             match keyword.as_str() {
-                // Words for people, and what is looked up from elsewhere. `format` tells the width of numbers.
+                // Words for people, and what is looked up from elsewhere. `format` tells the width
+                // of numbers.
                 "$schema" | "$defs" | "title" | "description" | "format" | "default" => {}
                 "type" => typed(content, value, place)?,
                 "const" => same(std::slice::from_ref(content), value, place)?,

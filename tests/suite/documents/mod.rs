@@ -1,4 +1,5 @@
-//! The one place where tests read what the command prints with `--json`: whatever is read fits the schema of its kind.
+//! The one place where tests read what the command prints with `--json`: whatever is read fits the
+//! schema of its kind.
 
 mod every_kind;
 mod json_schema;

@@ -1,4 +1,5 @@
-//! The commands with event-driven programs: what `check` answers, what others refuse, evidence from file to file.
+//! The commands with event-driven programs: what `check` answers, what others refuse, evidence from
+//! file to file.
 
 use crate::documents;
 use std::path::Path;

@@ -7,9 +7,11 @@ use palisade::robustness::Verdict;
 use palisade::semantics::tasks::oracle::{Kind, TaskBounds, concurrency, tso};
 use palisade::syntax::{Format, read};
 
-/// Programs with their verdicts: against concurrency, and against TSO with posts that drain and with plain ones.
+/// Programs with their verdicts: against concurrency, and against TSO with posts that drain and
+/// with plain ones.
 const CORNERS: [(&str, [bool; 3]); 9] = [
-    // What happens after the cut handler is followed through a background task: e3 runs only after e1 has returned.
+    // What happens after the cut handler is followed through a background task: e3 runs only after
+    // e1 has returned.
     (
         "program ThroughBackground address x, y, z
         event e1 [1] begin a: mem[x] <- 1; b: mem[y] <- 1; end
@@ -66,7 +68,8 @@ const CORNERS: [(&str, [bool; 3]); 9] = [
         task m() regs d begin a: d <- mem[x]; end",
         [false, false, false],
     ),
-    // The main thread delays stores and reads what a task has written meanwhile that it has posted since.
+    // The main thread delays stores and reads what a task has written meanwhile that it has posted
+    // since.
     (
         "program HelperInsideTheDelay address x, y, z
         event e0 [1] begin a: mem[x] <- 1; end
@@ -76,7 +79,8 @@ const CORNERS: [(&str, [bool; 3]); 9] = [
         task t2() begin a: mem[z] <- 1; b: mem[y] <- 1; end",
         [true, true, false],
     ),
-    // An event is on the path with all its accesses, those before the one by which it joins included.
+    // An event is on the path with all its accesses, those before the one by which it joins
+    // included.
     (
         "program FourEvents address x, y, z, w
         event e1 [1] begin a: post any A(); end

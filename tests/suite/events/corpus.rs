@@ -1,4 +1,5 @@
-//! Event-driven programs with published or brute-forced verdicts: robustness against concurrency, for the counts of the file and for any number.
+//! Event-driven programs with published or brute-forced verdicts: robustness against concurrency,
+//! for the counts of the file and for any number.
 
 use crate::checked::check_concurrency;
 use crate::environment::corpus;

@@ -1,4 +1,5 @@
-//! The native language's events, tasks and posts: what means what, and what is refused with which words.
+//! The native language's events, tasks and posts: what means what, and what is refused with which
+//! words.
 
 use palisade::program::{Action, BinaryOperator, Copies, Executor, Posts, Program, Role, SourceText};
 use palisade::syntax::{Diagnostic, Format, parse, print, read, render};

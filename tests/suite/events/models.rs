@@ -1,4 +1,5 @@
-//! The models of event-driven programs have the verdicts that their header lines say (models/events/README.md explains them), and brute force agrees.
+//! The models of event-driven programs have the verdicts that their header lines say
+//! (models/events/README.md explains them), and brute force agrees.
 
 use crate::checked::{check_concurrency, check_tasks};
 use palisade::concurrency::{ConcurrencyOptions, ConcurrencyVerdict};

@@ -51,7 +51,8 @@ fn kinds(program: &Program) -> Result<String, OracleError> {
     Ok(if found.is_empty() { "-".to_owned() } else { found.join("+") })
 }
 
-/// Verdicts and kinds of the examples, for the counts in the table, and a violation for the instance that stands for any number.
+/// Verdicts and kinds of the examples, for the counts in the table, and a violation for the
+/// instance that stands for any number.
 #[needs::variable("PALISADE_CORPUS")]
 #[test]
 fn examples_have_their_verdicts() {

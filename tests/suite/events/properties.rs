@@ -1,4 +1,5 @@
-//! Properties of events and tasks, and of threads that start threads: proved for any number, violated with a computation, and as brute force says.
+//! Properties of events and tasks, and of threads that start threads: proved for any number,
+//! violated with a computation, and as brute force says.
 
 use crate::checked::prove_events;
 use crate::documents;
@@ -192,7 +193,8 @@ event tick [*] begin a: mem[x] <- 1; f: mfence; b: post any use(); end
 task use() regs r begin a: r <- mem[x]; there: ensure r = 1; end
 ";
 
-/// What holds where posts drain holds with plain posts of a program that is robust; else there is no answer, unless all values obey.
+/// What holds where posts drain holds with plain posts of a program that is robust; else there is
+/// no answer, unless all values obey.
 #[test]
 fn plain_posts() {
     let unfenced = HANDED.replace(" f: mfence;", "");
@@ -247,8 +249,9 @@ fn threads_that_start_threads() {
     }
 }
 
-/// Handlers that hand over what they have written, by plain posts: with or without a fence, a second store before or after the post, to whom, beside
-/// what other event, and what the task makes sure of.
+/// Handlers that hand over what they have written, by plain posts: with or without a fence, a
+/// second store before or after the post, to whom, beside what other event, and what the task makes
+/// sure of.
 fn handovers() -> Vec<Program> {
     let mut all = Vec::new();
     for fence in ["", "f: mfence; "] {
@@ -273,7 +276,8 @@ fn handovers() -> Vec<Program> {
     all
 }
 
-/// What is proved with plain posts is what all their computations keep; what is left open they violate at times.
+/// What is proved with plain posts is what all their computations keep; what is left open they
+/// violate at times.
 #[test]
 fn plain_posts_are_what_all_computations_say() {
     let (mut holds, mut violated, mut open, mut lost) = (0, 0, 0, 0);
@@ -321,7 +325,8 @@ fn with_properties(seed: u64) -> Program {
     program
 }
 
-/// The engine's answers, with their evidence accepted, are those of all computations of events and tasks.
+/// The engine's answers, with their evidence accepted, are those of all computations of events and
+/// tasks.
 #[test]
 fn answers_are_what_all_computations_say() {
     let (mut holds, mut violated, mut open) = (0, 0, 0);

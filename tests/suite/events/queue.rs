@@ -1,4 +1,5 @@
-//! `--queue fifo`: violations with an ordinary queue, and the label of those that need another order.
+//! `--queue fifo`: violations with an ordinary queue, and the label of those that need another
+//! order.
 
 use crate::checked::{check_concurrency, check_tasks};
 use crate::documents;
@@ -21,7 +22,8 @@ task first() begin a: mem[x] <- 1; end
 task second() begin a: mem[x] <- 2; end
 ";
 
-/// A callback posts another one, which is to come before its sibling, and comes behind it in an ordinary queue.
+/// A callback posts another one, which is to come before its sibling, and comes behind it in an
+/// ordinary queue.
 const NESTED: &str = "program Nested
 address x
 event e [1] begin a: post main first(); b: post main second(); end
@@ -36,7 +38,8 @@ fn program_of(seed: u64) -> Program {
     event_program(seed, &EventShape { body, tasks: 3, posts: 50, main: 80, ..EventShape::default() })
 }
 
-/// Store buffering between two callbacks with plain posts and a background task, in whichever order the callbacks come.
+/// Store buffering between two callbacks with plain posts and a background task, in whichever order
+/// the callbacks come.
 const BUFFERED: &str = "program Buffered
 posts plain
 address x, y
@@ -87,7 +90,8 @@ fn with_counts<'a>(program: &Program, counts: impl Iterator<Item = &'a u64>) -> 
     instance
 }
 
-/// Where the order can be put right, the checker accepts the violation; where it cannot, no interleaving in order violates robustness.
+/// Where the order can be put right, the checker accepts the violation; where it cannot, no
+/// interleaving in order violates robustness.
 #[test]
 fn violations_are_put_in_order_where_that_can_be() {
     let (mut mended, mut in_no_order) = (0, 0);

@@ -1,4 +1,5 @@
-//! Programs of events and tasks said in other ways: by threads alone, where the verdict must be the same, and by the two threads of the paper, where it need not be.
+//! Programs of events and tasks said in other ways: by threads alone, where the verdict must be the
+//! same, and by the two threads of the paper, where it need not be.
 
 use crate::checked::{check, check_tasks};
 use crate::environment::corpus;

@@ -1,4 +1,5 @@
-//! Event-driven programs against TSO: the corpus with verdicts by brute force, any number of events, posts of both kinds.
+//! Event-driven programs against TSO: the corpus with verdicts by brute force, any number of
+//! events, posts of both kinds.
 
 use crate::checked::check_tasks;
 use crate::environment::corpus;
@@ -58,7 +59,8 @@ fn the_counts_of_the_file_with_both_kinds_of_posts() {
     }
 }
 
-/// What any number does, every instance does; a violation is one of the instance that it names, and of no smaller one.
+/// What any number does, every instance does; a violation is one of the instance that it names, and
+/// of no smaller one.
 #[needs::variable("PALISADE_CORPUS")]
 #[test]
 fn any_number_of_events() {
@@ -115,7 +117,8 @@ fn threads_and_events_in_one_file() {
     assert_eq!(word(&program(&text("b: mfence;"))), "robust");
 }
 
-/// An instance without `first` posts for ever, so that its search has no end; the violation needs `first` once, and is found all the same.
+/// An instance without `first` posts for ever, so that its search has no end; the violation needs
+/// `first` once, and is found all the same.
 #[test]
 fn an_instance_without_end_does_not_keep_larger_ones_waiting() {
     let text = "program Endless address x, y
@@ -146,7 +149,8 @@ fn copies_that_have_ended_stay_ended() {
     assert_eq!((found.verdict, found.witness.map(|it| it.instance)), (Verdict::NotRobust, Some(vec![1, 4])));
 }
 
-/// A task that is posted in a loop, and one that posts itself: any number of tasks from one occurrence.
+/// A task that is posted in a loop, and one that posts itself: any number of tasks from one
+/// occurrence.
 #[test]
 fn tasks_without_number() {
     let text = |fence: &str| {
@@ -161,7 +165,8 @@ fn tasks_without_number() {
     assert_eq!(word(&program(&text("b: mfence;"))), "robust");
 }
 
-/// With plain posts the main thread delays a store past its return, and the guard of the next event is the load.
+/// With plain posts the main thread delays a store past its return, and the guard of the next event
+/// is the load.
 #[test]
 fn a_guard_is_a_load() {
     let text = |posts: &str| {

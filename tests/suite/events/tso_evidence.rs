@@ -16,7 +16,8 @@ fn program(text: &str) -> Program {
     read(SourceText::new("test.pal", text), Format::Native).expect("a program").program
 }
 
-/// Every certificate with one configuration less, or with one part of a configuration changed so that it stands for less, is rejected.
+/// Every certificate with one configuration less, or with one part of a configuration changed so
+/// that it stands for less, is rejected.
 #[test]
 fn certificates_with_less_are_rejected() {
     let program = program(PAIR);

@@ -1,5 +1,5 @@
-//! The form of evidence as CERTIFICATE.md says it: good evidence of every kind with one node changed to another JSON
-//! type, or one member dropped, added, renamed or said twice, is rejected.
+//! The form of evidence as CERTIFICATE.md says it: good evidence of every kind with one node
+//! changed to another JSON type, or one member dropped, added, renamed or said twice, is rejected.
 
 use crate::checked::{check, prove, solve};
 use crate::documents;
@@ -93,8 +93,8 @@ fn text(value: &str) -> Json {
     Json::Text(value.to_owned())
 }
 
-/// Everything that a node must not be in place of what it is: the other types, what is nearly the same in another one,
-/// and the same object with its members changed.
+/// Everything that a node must not be in place of what it is: the other types, what is nearly the
+/// same in another one, and the same object with its members changed.
 fn changes(node: &Json) -> Vec<Json> {
     let number = |value: f64| Json::Number(serde_json::Number::from_f64(value).expect("a plain number"));
     let mut others = vec![
@@ -225,7 +225,8 @@ impl Good {
         Evidence::read(text.as_bytes()).is_ok_and(|evidence| (self.accepts)(&evidence))
     }
 
-    /// Sees every change of every third node rejected, in a long run of every node; how many there were.
+    /// Sees every change of every third node rejected, in a long run of every node; how many there
+    /// were.
     pub(crate) fn change_everything(&self) -> usize {
         let original = self.evidence.to_text();
         assert!(self.is_accepted(&original), "{}: {original}", self.name);
@@ -384,7 +385,8 @@ fn changed_witnesses_are_rejected() {
     assert!(good.change_everything() > 100);
 }
 
-/// Two threads that enter one at a time, as long as their stores reach memory before they look; the fences are put in.
+/// Two threads that enter one at a time, as long as their stores reach memory before they look; the
+/// fences are put in.
 pub(crate) fn entering(fence: &str, copies: &str) -> String {
     let thread = |name: &str, own: &str, other: &str| {
         format!(
@@ -510,7 +512,8 @@ fn changed_proofs_and_runs_of_nets_are_rejected() {
     }
 }
 
-/// Numbers have one form each: JSON numbers while they fit 64 bits, then decimal digits in a string.
+/// Numbers have one form each: JSON numbers while they fit 64 bits, then decimal digits in a
+/// string.
 #[test]
 fn numbers_have_one_form() {
     let good = about_net("run", &format!("{LOCK}waiting >= 36893488147419103232, done >= 3\n"), "auto");

@@ -1,13 +1,14 @@
-//! Net evidence on random nets: sound evidence is accepted, corrupted evidence rejected, each kind of corruption a
-//! thousand times.
+//! Net evidence on random nets: sound evidence is accepted, corrupted evidence rejected, each kind
+//! of corruption a thousand times.
 //!
-//! What must be rejected is decided without the checker. The coverability set and the backward basis of each net are
-//! computed here, by the textbook:
+//! What must be rejected is decided without the checker. The coverability set and the backward
+//! basis of each net are computed here, by the textbook:
 //!
-//! - every downward-closed invariant contains the coverability set, so that a set without one of its maximal elements,
-//!   or with that element lowered somewhere (a count or an ω), is no certificate;
-//! - the backward basis generates the least upward-closed set that is a certificate, so that a set without one of its
-//!   elements, or with that element raised, is none;
+//! - every downward-closed invariant contains the coverability set, so that a set without one of
+//!   its maximal elements, or with that element lowered somewhere (a count or an ω), is no
+//!   certificate;
+//! - the backward basis generates the least upward-closed set that is a certificate, so that a set
+//!   without one of its elements, or with that element raised, is none;
 //! - a coverable target has no certificate of any kind, whatever another net's certificate says;
 //! - a run is followed here with plain numbers.
 
@@ -36,7 +37,8 @@ fn number(random: &mut Randomness, bound: usize) -> u64 {
     random.below(bound) as u64
 }
 
-/// A net of a few places and transitions with small weights, one or two places initially ω now and then, one target.
+/// A net of a few places and transitions with small weights, one or two places initially ω now and
+/// then, one target.
 fn random_problem(random: &mut Randomness) -> Problem {
     let places = 2 + random.below(4);
     let mut net = Net::default();
@@ -89,7 +91,8 @@ fn transitions(problem: &Problem) -> Vec<(Dense, Dense)> {
     problem.net.transitions.iter().map(|transition| (dense(&transition.pre), dense(&transition.post))).collect()
 }
 
-/// The maximal elements of the coverability set [KM69], or nothing when the tree grows too large for a test.
+/// The maximal elements of the coverability set [KM69], or nothing when the tree grows too large
+/// for a test.
 fn coverability_set(problem: &Problem) -> Option<Vec<Dense>> {
     let transitions = transitions(problem);
     let root: Dense = problem.net.initial.iter().map(dense_count).collect();
@@ -122,7 +125,8 @@ fn coverability_set(problem: &Problem) -> Option<Vec<Dense>> {
     Some(extremes(nodes, &below))
 }
 
-/// The minimal elements of the set from which a target can be covered, or nothing when they grow too many for a test.
+/// The minimal elements of the set from which a target can be covered, or nothing when they grow
+/// too many for a test.
 fn backward_basis(problem: &Problem) -> Option<Vec<Dense>> {
     let transitions = transitions(problem);
     let targets = problem.query.targets.iter().map(|target| dense_arcs(problem, &target.demands)).collect();
@@ -247,8 +251,8 @@ fn upward_sets_with_an_element_dropped_or_raised() {
     }
 }
 
-/// The engine's answers are right and their evidence is accepted; certificates of one net are shown for another one
-/// whose target can be covered, and for the same net with a target that can be.
+/// The engine's answers are right and their evidence is accepted; certificates of one net are shown
+/// for another one whose target can be covered, and for the same net with a target that can be.
 #[test]
 fn certificates_of_other_nets_and_targets() {
     let mut random = Randomness::new(5);

@@ -1,19 +1,22 @@
-//! Program certificates of random robust programs: those of the engine are accepted, corrupted ones rejected, each kind
-//! of corruption a thousand times.
+//! Program certificates of random robust programs: those of the engine are accepted, corrupted ones
+//! rejected, each kind of corruption a thousand times.
 //!
 //! Why each corruption must be fatal:
 //!
-//! - *element dropped*: the engine keeps configurations that are reachable (for any number of threads: whose down-set
-//!   is approximated by reachable ones), and every closed set that contains the initial configurations covers all of
-//!   those. So a set without one that no other element covers is no certificate. Excepted are configurations that
-//!   sets may leave out: those whose attacker has nothing left but instructions that need an empty buffer;
-//! - *count lowered, ω removed*: likewise, the lowered element no longer covers what the old one did;
-//! - *another attack's certificate*: the set of one store given to another one, when it does not cover some
-//!   configuration of that store;
-//! - *another program's certificate*: the certificate of a robust program, shown for a program that differs in one
-//!   instruction and is not robust, as a TSO computation shows that replays with its cycle;
-//! - *cut changed*: the labels of a cut are the least ones that are closed, so that none can be left out, and an
-//!   attack that control flow does not rule out has no cut;
+//! - *element dropped*: the engine keeps configurations that are reachable (for any number of
+//!   threads: whose down-set is approximated by reachable ones), and every closed set that contains
+//!   the initial configurations covers all of those. So a set without one that no other element
+//!   covers is no certificate. Excepted are configurations that sets may leave out: those whose
+//!   attacker has nothing left but instructions that need an empty buffer;
+//! - *count lowered, ω removed*: likewise, the lowered element no longer covers what the old one
+//!   did;
+//! - *another attack's certificate*: the set of one store given to another one, when it does not
+//!   cover some configuration of that store;
+//! - *another program's certificate*: the certificate of a robust program, shown for a program that
+//!   differs in one instruction and is not robust, as a TSO computation shows that replays with its
+//!   cycle;
+//! - *cut changed*: the labels of a cut are the least ones that are closed, so that none can be
+//!   left out, and an attack that control flow does not rule out has no cut;
 //! - *live register removed*: the live registers are the least solution;
 //! - *truncated*: a JSON document without its end is none.
 
@@ -154,7 +157,8 @@ struct Met {
     omega_removed: usize,
 }
 
-/// Corrupts a needed element of one of the certificate's sets, which `set_of` finds, and sees it rejected.
+/// Corrupts a needed element of one of the certificate's sets, which `set_of` finds, and sees it
+/// rejected.
 fn corrupt<C: Element>(
     program: &Program,
     certificate: &RobustCertificate,
@@ -188,7 +192,8 @@ fn corrupt<C: Element>(
             Tokens::Finite(1) => (None, &mut met.lowered),
             Tokens::Finite(count) => (Some(Tokens::Finite(count - 1)), &mut met.lowered),
         };
-        // The lowered element is there besides the others: what the old one covered must not be covered by them.
+        // The lowered element is there besides the others: what the old one covered must not be
+        // covered by them.
         rejected(&|set| set[index].set(position, lower), "lowered");
         *counter += 1;
     }
@@ -305,7 +310,8 @@ fn cuts_live_registers_and_attacks_changed() {
     }
 }
 
-/// The program with one instruction changed: a fence left out, or another address or value accessed.
+/// The program with one instruction changed: a fence left out, or another address or value
+/// accessed.
 fn changed(program: &Program, random: &mut Randomness) -> Program {
     let mut program = program.clone();
     let thread = random.below(program.threads.len());

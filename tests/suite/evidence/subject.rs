@@ -1,5 +1,6 @@
-//! `palisade verify` says of what evidence is: copies, domain and wrapping of a program, the question of a net; and where
-//! it is about something else, about what. `check` says the same of each program of a folder.
+//! `palisade verify` says of what evidence is: copies, domain and wrapping of a program, the
+//! question of a net; and where it is about something else, about what. `check` says the same of
+//! each program of a folder.
 
 use crate::documents;
 use serde_json::{Value, json};

@@ -1,18 +1,19 @@
-//! TSO witnesses of random programs: those of the engine are accepted, corrupted ones rejected, each kind of corruption
-//! a thousand times.
+//! TSO witnesses of random programs: those of the engine are accepted, corrupted ones rejected,
+//! each kind of corruption a thousand times.
 //!
 //! Corruptions are chosen so that they must be fatal, whatever the program:
 //!
-//! - *steps swapped*: two steps of one copy, with none of it between them, that start at different labels, or a helper's
-//!   store and its reaching memory: the copy cannot take the later one first;
-//! - *flush missing*: as many stores are issued as reach memory, so that one stays buffered, or a later one comes too
-//!   soon;
-//! - *buffer read past*: the witness names another load, which reads from the attacker's own buffer; or the cycle is
-//!   one that is there only when such a load reads memory: the store, then the load in program order, and back since
-//!   the load would not have seen the store, or would have seen another copy's. (What a load reads is not part of a
-//!   witness, which says the steps alone; what it claims to have read shows in the edges of the cycle.)
-//! - *cycle cut*: a cycle without one of its edges does not close, and an edge to or from another node is not between
-//!   the nodes of its neighbours;
+//! - *steps swapped*: two steps of one copy, with none of it between them, that start at different
+//!   labels, or a helper's store and its reaching memory: the copy cannot take the later one first;
+//! - *flush missing*: as many stores are issued as reach memory, so that one stays buffered, or a
+//!   later one comes too soon;
+//! - *buffer read past*: the witness names another load, which reads from the attacker's own
+//!   buffer; or the cycle is one that is there only when such a load reads memory: the store, then
+//!   the load in program order, and back since the load would not have seen the store, or would
+//!   have seen another copy's. (What a load reads is not part of a witness, which says the steps
+//!   alone; what it claims to have read shows in the edges of the cycle.)
+//! - *cycle cut*: a cycle without one of its edges does not close, and an edge to or from another
+//!   node is not between the nodes of its neighbours;
 //! - *truncated*: a JSON document without its end is none.
 
 use crate::checked::check;
@@ -38,7 +39,8 @@ fn witness(program: &Program) -> Option<Witness> {
     checked.violation.as_ref().map(witness_evidence)
 }
 
-/// Random programs that are not robust, with their witnesses; now and then with any number of copies.
+/// Random programs that are not robust, with their witnesses; now and then with any number of
+/// copies.
 fn violated(first_seed: u64) -> impl Iterator<Item = (Program, Witness)> {
     (first_seed..).filter_map(|seed| {
         let mut program = random::program(seed, &Shape { fences: 2, total_labels: 8, ..Shape::default() });
@@ -126,8 +128,8 @@ fn corrupted_witnesses_are_rejected() {
     }
 }
 
-/// A text in which each thread stores to its own address, reads it back one or more times, and loads the other's; with
-/// private accesses in between.
+/// A text in which each thread stores to its own address, reads it back one or more times, and
+/// loads the other's; with private accesses in between.
 fn store_buffering(random: &mut Randomness) -> String {
     let mut thread = |name: &str, own: &str, other: &str, copies: &str| {
         let private = format!("z{name}");
@@ -176,7 +178,8 @@ fn loads_from_the_own_buffer_and_truncated_texts_are_rejected() {
 
         let machine = Machine::new(&program, &witness.instance, Model::Tso);
         let mut state = machine.initial_state();
-        // The accesses of each copy so far are its nodes; for each address the last node that stores there.
+        // The accesses of each copy so far are its nodes; for each address the last node that
+        // stores there.
         let mut nodes = [0; 2];
         let mut stored: BTreeMap<(usize, i64), NodeId> = BTreeMap::new();
         for (index, step) in witness.steps.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! Files are written whole or not at all: where one does not fit, nothing of it stays and the old one survives, for every
-//! option that names a file or a folder to write.
+//! Files are written whole or not at all: where one does not fit, nothing of it stays and the old
+//! one survives, for every option that names a file or a folder to write.
 
 use crate::documents;
 use std::path::{Path, PathBuf};

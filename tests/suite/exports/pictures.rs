@@ -76,7 +76,8 @@ fn svg_labels_and_arcs_keep_apart() {
     });
 }
 
-/// Where a path lies, from left to right and from top to bottom: a curve comes three quarters of the way to control points above both its ends.
+/// Where a path lies, from left to right and from top to bottom: a curve comes three quarters of
+/// the way to control points above both its ends.
 fn extent(path: &str) -> (f64, f64, f64, f64) {
     let numbers = path.split(|c: char| !c.is_ascii_digit() && c != '-').filter(|part| !part.is_empty());
     let numbers: Vec<f64> = numbers.map(|part| part.parse().expect("a number")).collect();

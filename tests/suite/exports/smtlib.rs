@@ -31,7 +31,8 @@ fn random_problem(random: &mut Randomness) -> Problem {
     Problem { net, query: Query { targets: vec![target] } }
 }
 
-/// For sound certificates all three scripts are unsatisfiable; where the checker rejects a changed one, one of them is not.
+/// For sound certificates all three scripts are unsatisfiable; where the checker rejects a changed
+/// one, one of them is not.
 #[needs::command("z3 --version", "cvc5 --version")]
 #[test]
 fn an_outside_solver_agrees_with_the_checker() {

@@ -1,4 +1,5 @@
-//! The SMT-LIB 2 scripts of program certificates, decided by an outside solver where one is installed.
+//! The SMT-LIB 2 scripts of program certificates, decided by an outside solver where one is
+//! installed.
 
 use crate::checked::check;
 use crate::environment::is_long_run;
@@ -19,7 +20,8 @@ fn certified(program: &Program) -> Option<RobustCertificate> {
     Some(certificate)
 }
 
-/// Random robust programs that need a search, with their certificates; every other one with any number of copies.
+/// Random robust programs that need a search, with their certificates; every other one with any
+/// number of copies.
 fn searched(first_seed: u64) -> impl Iterator<Item = (Program, RobustCertificate)> {
     let shape = Shape { fences: 20, total_labels: 7, sections: 30, domains: 30, ..Shape::default() };
     (first_seed..).filter_map(move |seed| {
@@ -176,7 +178,8 @@ end
     assert_eq!(inductive.text.matches("(assert (=> (= fired ").count(), problem.net.transitions.len());
 }
 
-/// Arithmetic, wrapping, sections, choice and growing old values, where a wrong value would show as a wrong step.
+/// Arithmetic, wrapping, sections, choice and growing old values, where a wrong value would show as
+/// a wrong step.
 const VALUES: &[&str] = &[
     "program Wrapping
 domain -4..3 wrap
@@ -219,7 +222,8 @@ fn values_are_computed_as_the_checker_does() {
         let certificate = certified(&program).expect("it is robust");
         let scripts = program_scripts(&program, &certificate).expect("there are no nets");
         assert_eq!(solver.proves(&scripts), Some(true), "{text}");
-        // Another value somewhere: the sets are not closed any more, or the values leave what they list.
+        // Another value somewhere: the sets are not closed any more, or the values leave what they
+        // list.
         for memory in 1..certificate.memories.len() {
             let mut changed = certificate.clone();
             changed.memories.truncate(memory);
@@ -263,7 +267,8 @@ end
     assert!(scripts.iter().all(|script| script.text.ends_with("(check-sat)\n")));
 }
 
-/// Certificates that know counters modulo a number, up to turns, or up to an end: the solver proves what they say of the program that they are about, and no more where a part is left out.
+/// Certificates that know counters modulo a number, up to turns, or up to an end: the solver proves
+/// what they say of the program that they are about, and no more where a part is left out.
 #[needs::command("z3 --version", "cvc5 --version")]
 #[test]
 fn an_outside_solver_proves_what_counters_show() {

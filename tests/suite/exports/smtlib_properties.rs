@@ -1,4 +1,5 @@
-//! The SMT-LIB 2 scripts of proofs about properties, decided by an outside solver where one is installed.
+//! The SMT-LIB 2 scripts of proofs about properties, decided by an outside solver where one is
+//! installed.
 
 use crate::checked::prove;
 use crate::properties::enriched::entering;
@@ -75,13 +76,15 @@ fn corrupted(
                 Tokens::Finite(_) => drop(tokens.remove(token)),
             }
         }
-        // An enriched program with a fence less has other labels, of which the evidence knows nothing.
+        // An enriched program with a fence less has other labels, of which the evidence knows
+        // nothing.
         _ if is_enriched => return None,
         _ => {
             let thread = random.below(program.threads.len());
             let instructions = &mut program.threads[thread].instructions;
             let instruction = (!instructions.is_empty()).then(|| random.below(instructions.len()))?;
-            // What drains buffers is in no slice, and what it becomes leaves liveness and slices as they are.
+            // What drains buffers is in no slice, and what it becomes leaves liveness and slices as
+            // they are.
             match &mut instructions[instruction].action {
                 action @ (Action::Fence | Action::StoreFence) => *action = Action::Nop,
                 _ => return None,
@@ -91,7 +94,8 @@ fn corrupted(
     Some((program, evidence))
 }
 
-/// Whether every proof has scripts. A set that is closed up to shifts of counters alone has none, and a damaged one is none without them.
+/// Whether every proof has scripts. A set that is closed up to shifts of counters alone has none,
+/// and a damaged one is none without them.
 fn tells_all(scripts: &[Script], evidence: &PropertyEvidence) -> bool {
     let is_told = |number: usize| scripts.iter().any(|it| it.obligation.starts_with(&format!("proof-{number}.")));
     (1..=evidence.proofs.len()).all(is_told)
@@ -111,7 +115,8 @@ fn an_outside_solver_agrees_with_the_checker() {
         let changed: Vec<_> = (0..4).filter_map(|_| corrupted(&program, &evidence, &mut random)).collect();
         for (program, evidence) in changed.into_iter().chain([(program, evidence)]) {
             let verdict = check_property(&program, None, &evidence);
-            // The nets of attacks are the checker's, which may find none in a program that has changed.
+            // The nets of attacks are the checker's, which may find none in a program that has
+            // changed.
             let proved = match property_scripts(&program, &evidence) {
                 Ok(scripts) if !tells_all(&scripts, &evidence) => continue,
                 Ok(scripts) => solver.proves(&scripts),

@@ -64,7 +64,8 @@ fn as_few_fences_as_published() {
         let Ok(expected) = fields[2].parse::<usize>() else { continue };
         let program = read_program(&folder.join(fields[0]));
         let placement = placed(&program, &uniform());
-        // Each fence costs 1, and the bound is proved; so fewer would be evidence against the published number.
+        // Each fence costs 1, and the bound is proved; so fewer would be evidence against the
+        // published number.
         assert_eq!(placement.measures.len(), expected, "{}", fields[0]);
         is_irreducible(&program, &placement);
         compared += 1;

@@ -1,4 +1,5 @@
-//! `palisade fences` for programs with counters that grow without end, or have very many values: the cheapest sets, with evidence for every claim.
+//! `palisade fences` for programs with counters that grow without end, or have very many values:
+//! the cheapest sets, with evidence for every claim.
 
 use crate::documents;
 use crate::environment::{is_long_run, sample};

@@ -1,14 +1,17 @@
-//! Evidence about repairs: every claim of `fences` on random programs has evidence that `verify` accepts, and corrupted
-//! evidence is rejected.
+//! Evidence about repairs: every claim of `fences` on random programs has evidence that `verify`
+//! accepts, and corrupted evidence is rejected.
 //!
 //! Corruptions are chosen so that they must be fatal, whatever the program:
 //!
-//! - *a set without one of its measures*: the sets are irreducible, so the program with the rest is not robust;
-//! - *a row without one of its measures*: rows are minimal, so the program with all others is robust;
+//! - *a set without one of its measures*: the sets are irreducible, so the program with the rest is
+//!   not robust;
+//! - *a row without one of its measures*: rows are minimal, so the program with all others is
+//!   robust;
 //! - *a weight raised*: of the rows of some measure none can weigh more;
 //! - *a bound raised*: an optimum costs no more than the bound;
 //! - *a case missing, or one more*: branches say how many there are;
-//! - *a violation cut short*: stores stay buffered; where a property is violated, the last step does that.
+//! - *a violation cut short*: stores stay buffered; where a property is violated, the last step
+//!   does that.
 
 use crate::documents;
 use crate::environment::seeds;
@@ -53,8 +56,8 @@ fn random_costs(program: &Program, random: &mut Randomness) -> CostFunction {
     CostFunction::Profile(Profile::read(&text, program).expect("the profile is well formed"))
 }
 
-/// The repair of a program under random costs, now and then with exchanges, with restrictions, and with its own fences
-/// judged.
+/// The repair of a program under random costs, now and then with exchanges, with restrictions, and
+/// with its own fences judged.
 fn repaired(program: &Program, random: &mut Randomness) -> Option<Repaired> {
     let half: Cost = "0.5".parse().expect("a cost");
     let cost = if random.percent(50) { CostFunction::Uniform } else { random_costs(program, random) };
@@ -135,7 +138,8 @@ pub(crate) fn corrupted(evidence: &RepairEvidence, random: &mut Randomness) -> V
     all
 }
 
-/// Evidence is accepted as it is and as text, and rejected with any corruption; how many corruptions there were.
+/// Evidence is accepted as it is and as text, and rejected with any corruption; how many
+/// corruptions there were.
 fn assert_evidence(program: &Program, found: &Repaired, shown: &Shown, random: &mut Randomness) -> usize {
     let texts = texts(found, &shown.evidence);
     let subject = ProgramSubject::of(program, "native", &[]);
@@ -208,7 +212,8 @@ fn every_claim_on_random_programs_has_its_evidence() {
     println!("{counts:?}, {branched} blocks with branches, {sought} of {rows} violations sought anew");
 }
 
-/// What was found about a program's own fences has its evidence; how many corruptions of it there were.
+/// What was found about a program's own fences has its evidence; how many corruptions of it there
+/// were.
 fn assert_judged(
     program: &Program,
     found: &Repaired,
@@ -228,11 +233,12 @@ fn is_chosen(shown: &Shown, measure: usize) -> bool {
     shown.evidence.valid[0].set.contains(&measure)
 }
 
-/// Three rows of two measures each, any two of which share one: what all weigh is 1 in whole numbers, a set costs 2, so
-/// there are cases.
+/// Three rows of two measures each, any two of which share one: what all weigh is 1 in whole
+/// numbers, a set costs 2, so there are cases.
 #[test]
 fn cases_prove_what_weights_do_not() {
-    // On its way from the store to the load the thread passes two of `a`, `b` and `c`, whichever it likes.
+    // On its way from the store to the load the thread passes two of `a`, `b` and `c`, whichever it
+    // likes.
     let text = "program triangle
         domain 0..3
         thread t1 regs r, k init s begin
@@ -321,8 +327,8 @@ fn the_command_writes_evidence_for_every_claim() {
     }
 }
 
-/// The confirmation of what `--redundant` finds is a check of its own: when that ends early, the report says nothing of the
-/// verdict.
+/// The confirmation of what `--redundant` finds is a check of its own: when that ends early, the
+/// report says nothing of the verdict.
 #[test]
 fn a_verdict_that_is_not_known_is_not_made_up() {
     use palisade::fences::Redundancy;

@@ -1,13 +1,15 @@
 //! The fences of every model are optimal by exhaustive search over all sets of labels.
 //!
-//! Fences only take computations away: a set that contains a valid one is valid, one inside an invalid one is not. So few
-//! verdicts decide those of all sets: each minimal valid set is found valid, each maximal invalid one invalid, by a `check`
-//! of the program with just these fences (for any number of threads by the check for any number). The walk that finds them
-//! knows nothing of attacks, involved labels or the 0/1 program; verdicts are all it asks for. A sample of those that
-//! follow is checked nevertheless.
+//! Fences only take computations away: a set that contains a valid one is valid, one inside an
+//! invalid one is not. So few verdicts decide those of all sets: each minimal valid set is found
+//! valid, each maximal invalid one invalid, by a `check` of the program with just these fences (for
+//! any number of threads by the check for any number). The walk that finds them knows nothing of
+//! attacks, involved labels or the 0/1 program; verdicts are all it asks for. A sample of those
+//! that follow is checked nevertheless.
 //!
-//! The walk goes over the labels on offer. That fences elsewhere make no difference is not believed either: every maximal
-//! invalid set stays invalid with fences at all other labels besides, so the verdicts are those of all sets of labels.
+//! The walk goes over the labels on offer. That fences elsewhere make no difference is not believed
+//! either: every maximal invalid set stays invalid with fences at all other labels besides, so the
+//! verdicts are those of all sets of labels.
 
 use super::corpus::{is_irreducible, read_program};
 use crate::checked;
@@ -38,10 +40,11 @@ const SLOW: [(&str, bool); 7] = [
     ("peterson-tree", true),
 ];
 
-/// Models out of reach of the long run, `true` for any number of copies: their values grow without end, so that no verdict on
-/// a set takes more than control flow. All others are compared: in the long run up to 2^75 sets (`lamport-fast`, whose 185
-/// checks and 20 samples took 33 s for two copies of each thread on a busy processor); the slowest was
-/// `michael-scott-queue-reuse` for any number, with 51 s.
+/// Models out of reach of the long run, `true` for any number of copies: their values grow without
+/// end, so that no verdict on a set takes more than control flow. All others are compared: in the
+/// long run up to 2^75 sets (`lamport-fast`, whose 185 checks and 20 samples took 33 s for two
+/// copies of each thread on a busy processor); the slowest was `michael-scott-queue-reuse` for any
+/// number, with 51 s.
 const BEYOND_REACH: [(&str, bool); 6] = [
     ("chase-lev", true),
     ("chase-lev-fenced", true),
@@ -70,10 +73,11 @@ struct Lattice<'p> {
 }
 
 impl<'p> Lattice<'p> {
-    /// Decides all sets. At any time, a set that is not inside one of the invalid sets known contains something from
-    /// outside each, hence a minimal set that does. Of these *candidates* every proper subset is inside an invalid set. When
-    /// one is valid it is minimal; when it is not, it grows to a maximal invalid set, and other candidates take its place.
-    /// When all candidates are valid, every set is inside an invalid one or contains a valid one.
+    /// Decides all sets. At any time, a set that is not inside one of the invalid sets known
+    /// contains something from outside each, hence a minimal set that does. Of these *candidates*
+    /// every proper subset is inside an invalid set. When one is valid it is minimal; when it is
+    /// not, it grows to a maximal invalid set, and other candidates take its place. When all
+    /// candidates are valid, every set is inside an invalid one or contains a valid one.
     fn decide(program: &'p Program, labels: Vec<Measure>, limits: Limits) -> Result<Self, BeyondReach> {
         assert!(labels.len() < 128);
         let options = CheckOptions { limits, ..CheckOptions::default() };
@@ -106,8 +110,8 @@ impl<'p> Lattice<'p> {
         Ok(lattice)
     }
 
-    /// A largest invalid set that an invalid one grows to by some labels: all of them where they do no harm, or else by each
-    /// half of them in turn.
+    /// A largest invalid set that an invalid one grows to by some labels: all of them where they do
+    /// no harm, or else by each half of them in turn.
     fn grown(&mut self, invalid: u128, labels: &[u128]) -> Result<u128, BeyondReach> {
         let larger = labels.iter().fold(invalid, |set, bit| set | bit);
         let is_known_valid = self.minimal.iter().any(|set| set & larger == *set);
@@ -169,7 +173,8 @@ fn random_costs(program: &Program, random: &mut Randomness) -> CostFunction {
     CostFunction::Profile(Profile::read(&text, program).expect("the profile is well formed"))
 }
 
-/// Compares the optima under uniform and random costs with the verdicts on all sets of labels; tells the work.
+/// Compares the optima under uniform and random costs with the verdicts on all sets of labels;
+/// tells the work.
 fn compare(program: &Program, long: bool) -> Result<String, BeyondReach> {
     let limits =
         |seconds| if long { Limits::none().with_timeout(Duration::from_secs(seconds)) } else { Limits::none() };

@@ -1,5 +1,5 @@
-//! `palisade fences` where values grow without a declared domain: sets that control flow shows valid, and nothing claimed
-//! beyond them.
+//! `palisade fences` where values grow without a declared domain: sets that control flow shows
+//! valid, and nothing claimed beyond them.
 
 use crate::checked::check;
 use crate::documents;
@@ -27,7 +27,8 @@ thread b regs r, s init l0 begin
 end
 ";
 
-/// The same over numbers that are compared with one, so that they are no counters: checks of changed programs have no answer either.
+/// The same over numbers that are compared with one, so that they are no counters: checks of
+/// changed programs have no answer either.
 fn compared() -> String {
     ROUNDS.replace("r + 1", "r + (r >= 0)")
 }
@@ -117,7 +118,8 @@ fn what_only_control_flow_asks_for_is_not_called_optimal() {
 /// The cheapest set for the violations may leave control flow open, although another one does not.
 #[test]
 fn the_cheapest_cut_is_taken_among_the_optima() {
-    // The store and the load of each thread are two labels apart; a load that no attack needs is on one of two ways.
+    // The store and the load of each thread are two labels apart; a load that no attack needs is on
+    // one of two ways.
     let text = ROUNDS
         .replace("l0: mem[x] <- r + 1; goto l1;", "l0: mem[x] <- r + 1; goto k;\n  k: nop; goto l1;")
         .replace("thread b", "thread d regs s init l0 begin\n  l0: s <- mem[x]; goto l1;\nend\nthread b");
@@ -130,7 +132,8 @@ fn the_cheapest_cut_is_taken_among_the_optima() {
     }
 }
 
-/// A thread apart from all others that counts without end. What is compared with a number is no counter.
+/// A thread apart from all others that counts without end. What is compared with a number is no
+/// counter.
 fn counting(is_compared: bool) -> Thread {
     let (own, count) = (Expression::Constant(1000), Expression::Register(register(0)));
     let is_positive = Expression::binary(BinaryOperator::GreaterOrEqual, count.clone(), Expression::Constant(0));
@@ -143,8 +146,9 @@ fn counting(is_compared: bool) -> Thread {
     ])
 }
 
-/// Random programs beside a thread that counts: what is called optimal is so without that thread, too, and no set is cheaper
-/// than what is optimal there. Where what grows is a counter, checks decide what control flow does not.
+/// Random programs beside a thread that counts: what is called optimal is so without that thread,
+/// too, and no set is cheaper than what is optimal there. Where what grows is a counter, checks
+/// decide what control flow does not.
 #[test]
 fn random_programs_beside_a_counter() {
     let (mut checked, mut optimal, mut not_proved) = (0, 0, 0);

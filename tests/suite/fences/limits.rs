@@ -5,8 +5,8 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-/// More configurations than anybody waits for. Its register that is never written is warned of before the
-/// search begins.
+/// More configurations than anybody waits for. Its register that is never written is warned of
+/// before the search begins.
 const ENDLESS: &str = "program endless
 domain 0..999 wrap
 thread counter [9] regs r, s init a begin

@@ -1,4 +1,5 @@
-//! Fences for properties beside fences for robustness: which of these the properties need, evidence for both, joint control states.
+//! Fences for properties beside fences for robustness: which of these the properties need, evidence
+//! for both, joint control states.
 
 use crate::documents;
 use std::path::Path;

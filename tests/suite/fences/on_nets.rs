@@ -1,4 +1,5 @@
-//! The cheapest fences of every model are the same by searches and by nets alone, and so is what eliminates each attack.
+//! The cheapest fences of every model are the same by searches and by nets alone, and so is what
+//! eliminates each attack.
 
 use crate::environment::sample;
 use crate::fences::corpus::read_program;

@@ -1,4 +1,5 @@
-//! Fence placement agrees with exhaustive search: every subset of labels, each tried by a check of the changed program.
+//! Fence placement agrees with exhaustive search: every subset of labels, each tried by a check of
+//! the changed program.
 
 use crate::checked::check;
 use crate::environment::seeds;
@@ -21,7 +22,8 @@ fn verdict(program: &Program) -> Option<Verdict> {
     check(program, &options).ok().map(|checked| checked.verdict)
 }
 
-/// Every fence, and with `exchanges` every locked store, at all labels with instructions of threads that run.
+/// Every fence, and with `exchanges` every locked store, at all labels with instructions of threads
+/// that run.
 fn all_measures(program: &Program, exchanges: bool) -> Vec<Measure> {
     let mut measures = Vec::new();
     for (id, thread) in program.thread_ids().filter(|(_, thread)| thread.copies != Copies::Exactly(0)) {
@@ -51,8 +53,8 @@ fn random_profile(program: &Program, random: &mut Randomness) -> Profile {
     Profile::read(&text, program).expect("the profile is well formed")
 }
 
-/// All sets of measures that cost at most `cost` and make the program robust. Costs are positive, so these are the optima,
-/// provided that `cost` is theirs; anything else shows in a comparison.
+/// All sets of measures that cost at most `cost` and make the program robust. Costs are positive,
+/// so these are the optima, provided that `cost` is theirs; anything else shows in a comparison.
 fn exhaustive(
     program: &Program,
     measures: &[Measure],
@@ -76,7 +78,8 @@ fn sorted(mut sets: Vec<Vec<Measure>>) -> Vec<Vec<Measure>> {
 pub(super) fn compare_nets(program: &Program, options: &FenceOptions, searched: &Placement) {
     let on_nets = place(program, &FenceOptions { nets: true, ..options.clone() }, &Silent);
     let Ok(Repair::Valid(on_nets)) = on_nets else { panic!("nets find no set: {program:#?}") };
-    // The values that nets consider are closed thread by thread, and may grow where those of the program do not.
+    // The values that nets consider are closed thread by thread, and may grow where those of the
+    // program do not.
     if matches!(on_nets.stop, Some(Unfinished::Growth(_))) {
         return;
     }
@@ -102,8 +105,8 @@ fn compare_checks(program: &Program, options: &FenceOptions, searched: &Placemen
     assert!(checked.returning.iter().all(|returning| is_feasible(returning.attack)), "{program:#?}");
 }
 
-/// Compares the optimum of a program with exhaustive search over so many sets; nothing when that was not feasible or the
-/// program is robust.
+/// Compares the optimum of a program with exhaustive search over so many sets; nothing when that
+/// was not feasible or the program is robust.
 fn compare(program: &Program, cost: &CostFunction, exchange: Option<&Cost>) -> Option<usize> {
     let measures = all_measures(program, exchange.is_some());
     if measures.len() > LARGEST {
@@ -174,8 +177,8 @@ fn random_costs(program: &Program, mut random: Randomness) -> (CostFunction, Opt
     (cost, random.percent(40).then_some(half))
 }
 
-/// Compares the programs of some seeds, thirty times as many in a long run; gives how many needed a repair. A program that
-/// gives a disagreement away is shrunk and shown with its seed.
+/// Compares the programs of some seeds, thirty times as many in a long run; gives how many needed a
+/// repair. A program that gives a disagreement away is shrunk and shown with its seed.
 fn compare_random(
     name: &str,
     first_seed: u64,
@@ -261,7 +264,8 @@ fn random_programs_with_loops() {
     assert!(compared >= 4, "only {compared} programs needed a repair");
 }
 
-/// Two stores that do the same are two all the same: searches and nets say that both have to change.
+/// Two stores that do the same are two all the same: searches and nets say that both have to
+/// change.
 #[test]
 fn stores_that_do_the_same() {
     let text = "program twins

@@ -34,7 +34,8 @@ fn shapes() -> [LanguageShape; 3] {
     ]
 }
 
-/// Evidence is accepted as it is and as text, and rejected with any corruption; how many corruptions there were.
+/// Evidence is accepted as it is and as text, and rejected with any corruption; how many
+/// corruptions there were.
 fn assert_evidence(program: &Program, shown: &Shown, texts: &[Option<Program>], random: &mut Randomness) -> usize {
     let written = Evidence::Repair(ProgramSubject::of(program, "native", &[]), shown.evidence.clone());
     let read_again = Evidence::read(written.to_text().as_bytes()).expect("what is written is read");

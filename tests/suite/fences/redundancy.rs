@@ -37,7 +37,8 @@ fn compare_nets(program: &Program, options: &FenceOptions, searched: &Redundancy
     }
 }
 
-/// Checks of the changed programs alone judge the same fences redundant. Of the largest sets that can go they may find another one.
+/// Checks of the changed programs alone judge the same fences redundant. Of the largest sets that
+/// can go they may find another one.
 fn compare_checks(program: &Program, options: &FenceOptions, searched: &Redundancy) {
     let checked = match redundant(program, &FenceOptions { checks: true, ..options.clone() }, &Silent) {
         Ok(Ok(checked)) => checked,

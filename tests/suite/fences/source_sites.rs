@@ -1,7 +1,9 @@
-//! Fences per place in the sources: where one place has become several labels, in one thread or in several, a fence there counts once.
+//! Fences per place in the sources: where one place has become several labels, in one thread or in
+//! several, a fence there counts once.
 //!
-//! Random programs are written as listings whose lines come from few places. The cheapest sets are compared with all sets, each tried by a
-//! check of the changed program, and the checker, which finds the groups in the listing by its own code, must accept the evidence.
+//! Random programs are written as listings whose lines come from few places. The cheapest sets are
+//! compared with all sets, each tried by a check of the changed program, and the checker, which
+//! finds the groups in the listing by its own code, must accept the evidence.
 
 use crate::checked::check;
 use crate::environment::is_long_run;
@@ -69,8 +71,8 @@ fn apart(program: &Program) -> Program {
     apart
 }
 
-/// Compares the cheapest sets of sites with all sets; how many labels the fences of an optimum stand at beyond their number, where one is
-/// needed.
+/// Compares the cheapest sets of sites with all sets; how many labels the fences of an optimum
+/// stand at beyond their number, where one is needed.
 fn compare(program: &Program) -> Option<usize> {
     let measures = fences(program);
     if measures.len() > LARGEST || verdict(program)? != Verdict::NotRobust {

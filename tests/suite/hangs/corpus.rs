@@ -5,7 +5,8 @@ use crate::environment::corpus;
 use palisade::program::{Copies, Program};
 use palisade::semantics::Model;
 
-/// What the notation of the corpus has of its own, in the words of the language: counters are addresses, and parameters may have the names of addresses.
+/// What the notation of the corpus has of its own, in the words of the language: counters are
+/// addresses, and parameters may have the names of addresses.
 fn in_the_language(text: &str) -> String {
     let parameters = text.lines().filter_map(|line| line.strip_prefix("proc ")?.split_once('(')?.1.split_once(')'));
     let parameters: Vec<&str> = parameters.map(|(parameter, _)| parameter).collect();
@@ -27,7 +28,8 @@ fn in_the_language(text: &str) -> String {
     lines.iter().filter(is_kept).map(|line| format!("{line}\n")).collect()
 }
 
-/// The fixed numbers of copies of a program: as it says, or all up to so many of each thread that may have any number.
+/// The fixed numbers of copies of a program: as it says, or all up to so many of each thread that
+/// may have any number.
 fn fixed(program: &Program, most: u64) -> Vec<Program> {
     let mut all = vec![program.clone()];
     for index in 0..program.threads.len() {

@@ -1,4 +1,5 @@
-//! Who waits for ever: programs whose answers are known, evidence that is tampered with, and the command.
+//! Who waits for ever: programs whose answers are known, evidence that is tampered with, and the
+//! command.
 
 mod command;
 mod corpus;

@@ -1,4 +1,5 @@
-//! The models that wait say themselves who hangs, in lines such as `# expect hangs worker=3: sc stuck, tso stuck`.
+//! The models that wait say themselves who hangs, in lines such as
+//! `# expect hangs worker=3: sc stuck, tso stuck`.
 
 use super::{asked, hopeless, program, word};
 use palisade::program::Copies;

@@ -1,4 +1,5 @@
-//! Fences after which nobody waits for ever: as few as there can be, for known programs and for random ones.
+//! Fences after which nobody waits for ever: as few as there can be, for known programs and for
+//! random ones.
 
 use super::program;
 use crate::checked::repair_hangs;
@@ -16,7 +17,8 @@ use rayon::prelude::*;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Whether some state of a fixed number of copies is stuck, by enumeration; nothing where that takes too long.
+/// Whether some state of a fixed number of copies is stuck, by enumeration; nothing where that
+/// takes too long.
 fn is_stuck(program: &Program, model: Model) -> Option<bool> {
     let effort = HangEffort { capacity: 3, states: 20_000, ..HangEffort::default() };
     let found = hangs(program, &Instance::of(program)?, model, effort).ok()?;

@@ -1,9 +1,11 @@
-//! The house as ARCHITECTURE.md draws it, held to the code: which crate and which room uses which, and which papers are cited.
+//! The house as ARCHITECTURE.md draws it, held to the code: which crate and which room uses which,
+//! and which papers are cited.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The crates from the bottom up, each with those of ours that it depends on. The compiler holds the code to its manifest.
+/// The crates from the bottom up, each with those of ours that it depends on. The compiler holds
+/// the code to its manifest.
 const CRATES: [(&str, &[&str]); 16] = [
     ("palisade-model", &[]),
     ("palisade-semantics", &["palisade-model"]),
@@ -74,7 +76,8 @@ const CRATES: [(&str, &[&str]); 16] = [
     ),
 ];
 
-/// The rooms of crates that have several: the folder, the room, and the rooms beside it that it may use.
+/// The rooms of crates that have several: the folder, the room, and the rooms beside it that it may
+/// use.
 const ROOMS: [(&str, &str, &[&str]); 17] = [
     ("crates/palisade-model/src", "limits", &[]),
     ("crates/palisade-model/src", "decide", &["limits"]),
@@ -191,7 +194,8 @@ fn rooms_use_only_what_they_may() {
     assert!(trespasses.is_empty(), "{}", trespasses.join("\n"));
 }
 
-/// Every room is in the table: a public module that a crate declares in its root, where the table lists rooms of that crate.
+/// Every room is in the table: a public module that a crate declares in its root, where the table
+/// lists rooms of that crate.
 #[test]
 fn every_room_is_in_the_table() {
     for folder in BTreeSet::from(ROOMS.map(|(folder, _, _)| folder)) {
@@ -213,8 +217,9 @@ fn the_document_draws_the_same_house() {
     assert_eq!(drawn, crates, "ARCHITECTURE.md against the table of this test");
 }
 
-/// Generic code is translated with the crate that uses it, and `release` does not optimise the engine: so it has what it asks about explored by
-/// methods of `palisade-exploration`, and names neither a net's steps of its own nor the visitor that an exploration takes.
+/// Generic code is translated with the crate that uses it, and `release` does not optimise the
+/// engine: so it has what it asks about explored by methods of `palisade-exploration`, and names
+/// neither a net's steps of its own nor the visitor that an exploration takes.
 #[test]
 fn the_engine_explores_nothing_itself() {
     for file in sources(&root().join("crates/palisade-engine/src")) {

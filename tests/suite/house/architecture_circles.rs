@@ -1,6 +1,7 @@
 //! No circles: modules that stand side by side do not import each other, not even by way of others.
 //!
-//! A module may import its parent and its children, and belongs to both. Tests inside files may import what they like.
+//! A module may import its parent and its children, and belongs to both. Tests inside files may
+//! import what they like.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -54,7 +55,8 @@ fn code(file: &Path) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// All names that a tree such as `a::{b, c::{d, e as f}}` stands for, as paths from where it begins.
+/// All names that a tree such as `a::{b, c::{d, e as f}}` stands for, as paths from where it
+/// begins.
 fn expand(tree: &str) -> Vec<ModulePath> {
     let tree = tree.trim();
     let Some(open) = tree.find('{') else {

@@ -1,7 +1,9 @@
-//! A checker that breaks off: its evidence is rejected, with exit status 4, and the other files get their answers.
+//! A checker that breaks off: its evidence is rejected, with exit status 4, and the other files get
+//! their answers.
 //!
-//! Debug builds let the check of the evidence that `PALISADE_PLANTED_PANIC` names break off. That the same holds where
-//! nothing unwinds is seen in a small program around the same source, built as release builds are.
+//! Debug builds let the check of the evidence that `PALISADE_PLANTED_PANIC` names break off. That
+//! the same holds where nothing unwinds is seen in a small program around the same source, built as
+//! release builds are.
 
 use crate::documents;
 use std::path::Path;

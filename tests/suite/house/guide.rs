@@ -1,4 +1,5 @@
-//! The guide's sessions are real: its programs are written to a folder, and every command prints there what stands below it.
+//! The guide's sessions are real: its programs are written to a folder, and every command prints
+//! there what stands below it.
 
 use crate::house::readme::{matches, sessions};
 use std::path::{Path, PathBuf};
@@ -11,7 +12,8 @@ fn chapters(book: &Path) -> Vec<PathBuf> {
     summary.lines().filter_map(link).collect()
 }
 
-/// The files in a chapter: code blocks whose first line names the file in a comment, or the sentence before them, at its end.
+/// The files in a chapter: code blocks whose first line names the file in a comment, or the
+/// sentence before them, at its end.
 fn files(text: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for block in text.split("\n```\n").collect::<Vec<_>>().windows(2) {

@@ -1,6 +1,8 @@
-//! The proofs in `proofs/`: they build, nothing in them is left unproved, and the committed checker is what they extract to.
+//! The proofs in `proofs/`: they build, nothing in them is left unproved, and the committed checker
+//! is what they extract to.
 //!
-//! Where there is no Coq these tests are ignored and say so; `PALISADE_PROOFS=required` makes that a failure.
+//! Where there is no Coq these tests are ignored and say so; `PALISADE_PROOFS=required` makes that
+//! a failure.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -90,7 +92,8 @@ fn theorems_that_are_cited_are_there() {
     }
 }
 
-/// Builds the proofs in a folder of its own, and compares the extracted checker with the committed one.
+/// Builds the proofs in a folder of its own, and compares the extracted checker with the committed
+/// one.
 #[needs::command("coqc --version")]
 #[test]
 fn the_checker_is_what_the_proofs_extract_to() {

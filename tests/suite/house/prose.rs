@@ -1,4 +1,5 @@
-//! The documents keep to their sizes, their lines to their width, and what they or the code refer to is there.
+//! The documents keep to their sizes, their lines to their width, and what they or the code refer
+//! to is there.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -22,7 +23,8 @@ const CERTIFICATE: usize = 65_000;
 /// The most bytes that each later kind of evidence may add.
 const KIND: usize = 5_000;
 
-/// The pages below CERTIFICATE.md that several kinds of evidence share: what they are about, and how it abstracts.
+/// The pages below CERTIFICATE.md that several kinds of evidence share: what they are about, and
+/// how it abstracts.
 const SHARED: [&str; 4] = ["attack-nets.md", "compilations.md", "counters.md", "programs.md"];
 
 /// The most columns of a line of prose.
@@ -196,7 +198,7 @@ fn sections_that_are_cited_are_there() {
         for rest in text.split("THEORY.md").skip(1) {
             let rest = rest.trim_start_matches([',', ' ', '(', '\n', '/', '!', ':']);
             if let Some(title) = rest.strip_prefix('"').and_then(|rest| rest.split('"').next()) {
-                let title: Vec<&str> = title.split_whitespace().collect();
+                let title: Vec<&str> = title.split_whitespace().filter(|word| !word.starts_with("//")).collect();
                 cited.insert(title.join(" "), path.clone());
             }
         }
@@ -207,4 +209,29 @@ fn sections_that_are_cited_are_there() {
         assert!(titles.contains(&title.as_str()), "{} cites \"{title}\"", path.display());
     }
     assert!(cited.len() >= 15, "{cited:?}");
+}
+
+/// Sources whose lines other tests name.
+const NUMBERED: [&str; 3] = ["tests/code", "tests/needs", "crates/palisade-machine/tests/images"];
+
+/// Comments wrap as documents do. Rows of tables do not, nor code, nor a word that is longer.
+#[test]
+fn comments_wrap() {
+    let is_numbered = |path: &PathBuf| NUMBERED.iter().any(|folder| path.starts_with(root().join(folder)));
+    let folders = ["src", "crates", "tests", "examples", "benches", "fuzz/fuzz_targets", "fuzz/src"];
+    let sources = folders.iter().flat_map(|folder| files(folder, "rs")).filter(|path| !is_numbered(path));
+    for path in sources {
+        let text = read(&path);
+        let comments = text.lines().zip(1..).filter_map(|(line, number)| {
+            let words = line.trim_start().strip_prefix("//")?.trim_start_matches(['/', '!']).trim();
+            Some((line, words, number))
+        });
+        let mut in_code = false;
+        for (line, words, number) in comments {
+            in_code ^= words.starts_with("```");
+            let may_be_long = in_code || words.starts_with('|') || !words.contains(' ');
+            let columns = line.chars().count();
+            assert!(may_be_long || columns <= COLUMNS, "{}:{number} has {columns} columns", path.display());
+        }
+    }
 }

@@ -1,4 +1,5 @@
-//! `palisade-proved` beside `palisade verify`, which share no code: both accept the same evidence about nets.
+//! `palisade-proved` beside `palisade verify`, which share no code: both accept the same evidence
+//! about nets.
 
 use super::proved_checker::proved;
 use crate::environment::seeds;

@@ -1,4 +1,5 @@
-//! `palisade-proved`, the checker that Coq has proved: it accepts the evidence that Palisade writes, and no other.
+//! `palisade-proved`, the checker that Coq has proved: it accepts the evidence that Palisade
+//! writes, and no other.
 
 use super::proofs::proofs;
 use std::ffi::OsString;

@@ -1,4 +1,5 @@
-//! Edits of the source text: the text read again is the intended program, and the rest of it is as it was.
+//! Edits of the source text: the text read again is the intended program, and the rest of it is as
+//! it was.
 
 use crate::environment::corpus;
 use palisade::fences::{Measure, with_measures};
@@ -15,7 +16,8 @@ fn read(text: &str, format: Format) -> Program {
     }
 }
 
-/// The instructions of every thread with the names of their labels, as a sorted list; fresh labels are marked alike.
+/// The instructions of every thread with the names of their labels, as a sorted list; fresh labels
+/// are marked alike.
 fn lines(program: &Program, original: &Program) -> Vec<String> {
     let mut all = Vec::new();
     for (id, thread) in program.thread_ids() {

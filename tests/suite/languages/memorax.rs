@@ -70,7 +70,8 @@ fn buffers_need_not_be_empty() {
     assert_eq!(sb("syncwr", ""), [false, true, true]);
 }
 
-/// `slocked write` and `ssfence` order stores, `locked write` the store and everything after it, and none what comes before.
+/// `slocked write` and `ssfence` order stores, `locked write` the store and everything after it,
+/// and none what comes before.
 #[test]
 fn stores_pass_each_other_under_pso() {
     let mp = |first: &str, between: &str, second: &str| {
@@ -197,7 +198,8 @@ fn control_flow() {
     assert_eq!(comes_to("", registers, "assume: $r - (1 - 1) = 0 && 1 <= 1 && 2 >= 1 && 1 != 2 && true"), ALWAYS);
 }
 
-/// A choice is made by the first statement that can be executed, so nobody gets stuck in the wrong alternative.
+/// A choice is made by the first statement that can be executed, so nobody gets stuck in the wrong
+/// alternative.
 #[test]
 fn waiting_is_no_end() {
     let text = "forbidden E data x = 0 : [0:1]

@@ -14,7 +14,8 @@ fn folder() -> PathBuf {
     corpus().join("memorax")
 }
 
-/// A row of the table: a file, and for SC, TSO and PSO whether the forbidden states are reached, where that is known.
+/// A row of the table: a file, and for SC, TSO and PSO whether the forbidden states are reached,
+/// where that is known.
 struct Expected {
     file: String,
     reached: [Option<bool>; 3],
@@ -42,7 +43,8 @@ fn parsed(file: &Path) -> Result<Program, Vec<Diagnostic>> {
     read(SourceText::new(file.display().to_string(), text), Format::Memorax).map(|parsed| parsed.program)
 }
 
-/// A block that reads several variables at one moment past its own buffer is the only thing that is not understood.
+/// A block that reads several variables at one moment past its own buffer is the only thing that is
+/// not understood.
 #[needs::variable("PALISADE_CORPUS")]
 #[test]
 fn every_file_is_read() {
@@ -57,7 +59,8 @@ fn every_file_is_read() {
     }
 }
 
-/// Whether the forbidden states are reached; nothing where the time does not suffice or buffers are too small to tell.
+/// Whether the forbidden states are reached; nothing where the time does not suffice or buffers are
+/// too small to tell.
 fn reached(program: &Program, model: Model, seconds: u64) -> Option<bool> {
     let instance = Instance::of(program).expect("fixed copies");
     let mut buffer = 2;

@@ -1,4 +1,5 @@
-//! Memorax's examples: what is proved about them for fixed and any numbers of copies, and the fences they need, beside what its engines say.
+//! Memorax's examples: what is proved about them for fixed and any numbers of copies, and the
+//! fences they need, beside what its engines say.
 
 use crate::checked::prove;
 use crate::environment::{corpus, is_long_run};
@@ -31,7 +32,8 @@ fn limits() -> Limits {
     Limits::none().with_timeout(Duration::from_secs(if is_long_run() { 60 } else { 1 }))
 }
 
-/// Whether the forbidden states are reached, as `prove` says with evidence; nothing where it does not say.
+/// Whether the forbidden states are reached, as `prove` says with evidence; nothing where it does
+/// not say.
 fn reached(program: &Program, model: Model) -> Option<bool> {
     let watched = program.monitored().expect("no joint state is one inside of a section");
     let options = ProveOptions { shorten: false, limits: limits(), ..ProveOptions::new(model) };

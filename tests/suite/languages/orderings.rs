@@ -74,8 +74,8 @@ fn both_forms_say_the_same() {
     }
 }
 
-/// Where a program states one ordering, all other accesses and fences are sequentially consistent, as in C; where it states none, it states
-/// nothing.
+/// Where a program states one ordering, all other accesses and fences are sequentially consistent,
+/// as in C; where it states none, it states nothing.
 #[test]
 fn what_says_nothing_is_sequentially_consistent_beside_what_says_something() {
     let rest = "b: mem[x] <- 1; c: r <- mem[x]; d: mfence; e: r <- fetch_add(mem[x], 1)";

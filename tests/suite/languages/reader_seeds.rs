@@ -39,7 +39,8 @@ fn seeds_hold() {
     }
 }
 
-/// Evidence that no longer fits its input would be a poor seed: write it anew (`fuzz/README.md` says how).
+/// Evidence that no longer fits its input would be a poor seed: write it anew (`fuzz/README.md`
+/// says how).
 #[test]
 fn evidence_among_the_seeds_is_read() {
     for reader in ["evidence_program", "evidence_witness", "evidence_net"] {
@@ -85,7 +86,8 @@ fn the_corpus_holds() {
     }
 }
 
-/// A text made from one seed or two: bytes changed, pieces left out, doubled, exchanged or taken from the other.
+/// A text made from one seed or two: bytes changed, pieces left out, doubled, exchanged or taken
+/// from the other.
 fn mutated(seed: &[u8], other: &[u8], random: &mut Randomness) -> Vec<u8> {
     let mut text = seed.to_vec();
     for _ in 0..=random.below(4) {
@@ -117,7 +119,8 @@ fn mutated(seed: &[u8], other: &[u8], random: &mut Randomness) -> Vec<u8> {
     text
 }
 
-/// Texts made from the seeds, some hundreds for each reader; in the long run a hundred times as many.
+/// Texts made from the seeds, some hundreds for each reader; in the long run a hundred times as
+/// many.
 #[test]
 fn texts_made_from_seeds_hold() {
     let rounds = if is_long_run() { 60_000 } else { 200 };

@@ -1,4 +1,5 @@
-//! Programs survive printing: what is printed and read again is the same program, or means the same.
+//! Programs survive printing: what is printed and read again is the same program, or means the
+//! same.
 
 use crate::environment::{corpus, is_long_run};
 use palisade::program::{
@@ -141,7 +142,8 @@ fn what_is_left_out_is_said() {
     assert_eq!(again.threads[0].instructions.len(), 6);
 }
 
-/// Locked instructions become sections; the verdict of the brute-force oracle must not change by that.
+/// Locked instructions become sections; the verdict of the brute-force oracle must not change by
+/// that.
 #[test]
 fn sections_mean_what_locked_instructions_mean() {
     let shape = Shape { rmws: 60, sections: 0, ..Shape::default() };

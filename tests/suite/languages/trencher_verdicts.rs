@@ -1,5 +1,5 @@
-//! Verdicts on the public Trencher programs: fixed copies, any number, the same for every number of jobs; all evidence
-//! checked.
+//! Verdicts on the public Trencher programs: fixed copies, any number, the same for every number of
+//! jobs; all evidence checked.
 
 use crate::checked::check;
 use crate::environment::{corpus, sample};
@@ -11,7 +11,8 @@ use std::path::PathBuf;
 /// A row of `expected.tsv`.
 struct Expected {
     file: PathBuf,
-    /// With the copies of the file, each thread twice, three times; none where the peer had no answer.
+    /// With the copies of the file, each thread twice, three times; none where the peer had no
+    /// answer.
     robust: [Option<bool>; 3],
 }
 

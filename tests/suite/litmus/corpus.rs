@@ -1,4 +1,5 @@
-//! The public litmus tests: every one is read, every verdict is the expected one and shown by evidence.
+//! The public litmus tests: every one is read, every verdict is the expected one and shown by
+//! evidence.
 
 use crate::checked::check;
 use crate::environment::corpus;
@@ -69,8 +70,8 @@ fn every_verdict_is_the_expected_one() {
     assert_none(&wrong);
 }
 
-/// Every twentieth test with any number of copies of every thread: answers carry evidence, and a violation is one of
-/// its instance too.
+/// Every twentieth test with any number of copies of every thread: answers carry evidence, and a
+/// violation is one of its instance too.
 #[needs::variable("PALISADE_CORPUS")]
 #[test]
 fn any_number_of_copies() {
@@ -109,8 +110,8 @@ fn any_number_of_copies() {
     assert!(answered.into_inner() >= 100);
 }
 
-/// Under TSO the conditions have the verdicts that the tests document for it, and the final states that a test
-/// excludes under SC do not occur there.
+/// Under TSO the conditions have the verdicts that the tests document for it, and the final states
+/// that a test excludes under SC do not occur there.
 #[needs::variable("PALISADE_CORPUS")]
 #[test]
 fn documented_conditions() {

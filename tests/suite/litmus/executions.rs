@@ -47,8 +47,8 @@ fn the_oracle_agrees_on_every_test() {
     });
 }
 
-/// All of these tests run to their ends, so that each trace that cannot be extended is an execution: there are more
-/// of them under TSO than under SC exactly where the test is not robust.
+/// All of these tests run to their ends, so that each trace that cannot be extended is an
+/// execution: there are more of them under TSO than under SC exactly where the test is not robust.
 #[needs::variable("PALISADE_CORPUS")]
 #[test]
 fn a_test_is_robust_when_tso_has_no_more_executions_than_sc() {
@@ -58,8 +58,9 @@ fn a_test_is_robust_when_tso_has_no_more_executions_than_sc() {
     });
 }
 
-/// The search of the state graph finds the final states of all executions, TSO has those of SC, and conditions over
-/// all final states are fulfilled: `forall` under both models, `~exists` at least under SC.
+/// The search of the state graph finds the final states of all executions, TSO has those of SC, and
+/// conditions over all final states are fulfilled: `forall` under both models, `~exists` at least
+/// under SC.
 #[needs::variable("PALISADE_CORPUS")]
 #[test]
 fn final_states_and_conditions() {

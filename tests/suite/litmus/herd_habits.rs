@@ -1,4 +1,5 @@
-//! What users of herd and diy expect: executions shown with `rf`, `co` and `fr`, cycles by the names of diy.
+//! What users of herd and diy expect: executions shown with `rf`, `co` and `fr`, cycles by the
+//! names of diy.
 
 use crate::documents;
 use crate::environment::corpus;
@@ -117,7 +118,8 @@ fn what_cannot_be_shown_is_refused() {
     }
 }
 
-/// The edges that a test of diy was made from. Fences are no relations here: `MFencedWR` is `PodWR` behind a fence.
+/// The edges that a test of diy was made from. Fences are no relations here: `MFencedWR` is `PodWR`
+/// behind a fence.
 fn origin(test: &LitmusTest) -> Option<Vec<String>> {
     let (_, cycle) = test.information.iter().find(|(key, _)| key == "Cycle")?;
     let name = |word: &str| word.replace("MFenced", "Pod").replace("MFences", "Pos").replace("Ws", "Co");
@@ -129,8 +131,8 @@ fn is_rotation(one: &[String], other: &[String]) -> bool {
     one.len() == other.len() && (0..one.len().max(1)).any(|start| one[start..].iter().chain(&one[..start]).eq(other))
 }
 
-/// diy says from which cycle it has made a test, and the executions that the test is about have that cycle. The one shown is a shortest one:
-/// never longer than that of diy, and often the same.
+/// diy says from which cycle it has made a test, and the executions that the test is about have
+/// that cycle. The one shown is a shortest one: never longer than that of diy, and often the same.
 #[needs::variable("PALISADE_CORPUS")]
 #[test]
 fn cycles_have_the_names_of_diy() {

@@ -1,5 +1,5 @@
-//! Locked instructions in litmus tests, which no public test of other tools has: cmpxchg, xadd and their kin, in tests
-//! with known outcomes and in random ones, against the brute-force enumeration.
+//! Locked instructions in litmus tests, which no public test of other tools has: cmpxchg, xadd and
+//! their kin, in tests with known outcomes and in random ones, against the brute-force enumeration.
 
 use crate::checked::check;
 use palisade::limits::Limits;
@@ -53,8 +53,8 @@ fn holds(test: &LitmusTest, model: Model) -> bool {
     test.question.answer(&test.program, &instance, &states.completed, Counting::Rows).holds
 }
 
-/// Store buffering with something between the store and the load of each thread: broken exactly when that something
-/// does not drain the buffer.
+/// Store buffering with something between the store and the load of each thread: broken exactly
+/// when that something does not drain the buffer.
 #[test]
 fn locked_instructions_drain_the_buffer() {
     for (between, drains) in [
@@ -97,7 +97,8 @@ fn counters_and_locks() {
     let test = table("X86_64", &[&add, &add], "exists (x=1 /\\ 0:rax=0 /\\ 1:rax=0)");
     assert!(holds(&test, Model::Sc), "an unlocked addition loses updates");
     assert!(is_robust(&test) && brute_force(&test));
-    // A lock taken by compare-and-exchange, given back by a store: one of the two gets in, or both in turn.
+    // A lock taken by compare-and-exchange, given back by a store: one of the two gets in, or both
+    // in turn.
     let enter = [
         "movl $1,%ebx",
         "lock cmpxchgl %ebx,(l)",

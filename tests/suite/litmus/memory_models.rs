@@ -1,4 +1,5 @@
-//! SC, TSO and PSO from outside: litmus tests and programs with known verdicts, `sfence` in texts, `simulate --model pso`.
+//! SC, TSO and PSO from outside: litmus tests and programs with known verdicts, `sfence` in texts,
+//! `simulate --model pso`.
 
 use crate::documents;
 use crate::environment::corpus;
@@ -11,8 +12,8 @@ use palisade::syntax::{self, Format, litmus};
 
 const MODELS: [Model; 3] = [Model::Sc, Model::Tso, Model::Pso];
 
-/// The text of a litmus test: columns of instructions, where `x=1` stores, `a=x` loads into `rax` (`b`, `c` likewise), `mfence` and `sfence`
-/// are what they are.
+/// The text of a litmus test: columns of instructions, where `x=1` stores, `a=x` loads into `rax`
+/// (`b`, `c` likewise), `mfence` and `sfence` are what they are.
 fn text(columns: &str, condition: &str) -> String {
     let instruction = |short: &str| match short.split_once('=') {
         None => short.to_owned(),
@@ -128,7 +129,8 @@ fn simulate_knows_pso() {
     assert_eq!(document["model"], "pso");
     let steps = document["violations"][0]["steps"].as_array().expect("steps");
     assert!(steps.iter().any(|step| step["kind"] == "flush" && step["address"] == "z"), "{steps:?}");
-    // Each load reads from the store or the initial memory: four executions, of which stores in order leave three.
+    // Each load reads from the store or the initial memory: four executions, of which stores in
+    // order leave three.
     let executions = |model| documents::read(run(&["--model", model, "--traces", "--json"]).1)["satisfying"].as_u64();
     assert_eq!((executions("tso"), executions("pso")), (Some(3), Some(4)));
 }

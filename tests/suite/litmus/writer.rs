@@ -1,4 +1,5 @@
-//! Programs written as litmus tests and read back are the same programs: same verdicts, same final states.
+//! Programs written as litmus tests and read back are the same programs: same verdicts, same final
+//! states.
 
 use crate::checked::check;
 use palisade::limits::Limits;
@@ -28,7 +29,8 @@ fn is_robust(program: &Program) -> Option<bool> {
     }
 }
 
-/// The memory in the final states in which all threads came to their end, as sets of values by the locations' names.
+/// The memory in the final states in which all threads came to their end, as sets of values by the
+/// locations' names.
 fn final_memories(program: &Program, model: Model) -> BTreeSet<Vec<(String, i64)>> {
     let instance = Instance::of(program).expect("fixed copies");
     let found = final_states(program, &instance, model, LOOP_CAPACITY, &Limits::none()).expect("values exist");

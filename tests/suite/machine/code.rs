@@ -1,5 +1,6 @@
-//! Machine code as compilers make it of C: Peterson's algorithm, a spin lock, a lost wake-up and a work-stealing deque, each at five
-//! levels of optimisation, broken and repaired. The images are committed, so that nothing here depends on the compiler of the day.
+//! Machine code as compilers make it of C: Peterson's algorithm, a spin lock, a lost wake-up and a
+//! work-stealing deque, each at five levels of optimisation, broken and repaired. The images are
+//! committed, so that nothing here depends on the compiler of the day.
 
 use crate::environment::sample;
 use crate::{checked, documents};
@@ -63,8 +64,8 @@ fn verdicts_do_not_depend_on_the_level_of_optimisation() {
     }
 }
 
-/// The load that guesses what `cmpxchg` checks is no load of the program. Without optimisation the guess goes through memory in a way
-/// that is not recognised, and the alarm is a false one.
+/// The load that guesses what `cmpxchg` checks is no load of the program. Without optimisation the
+/// guess goes through memory in a way that is not recognised, and the alarm is a false one.
 #[test]
 fn loops_around_cmpxchg_are_one_locked_instruction() {
     for (level, expected) in [
@@ -80,7 +81,8 @@ fn loops_around_cmpxchg_are_one_locked_instruction() {
     }
 }
 
-/// Random executions miss the cell that only strict turns lead to; all executions of a small instance do not.
+/// Random executions miss the cell that only strict turns lead to; all executions of a small
+/// instance do not.
 #[test]
 fn cells_that_few_executions_come_to_are_found() {
     let program = lifted("rare", &[("left", "1", false), ("right", "1", false)]);
@@ -166,7 +168,8 @@ fn narrowed(folder: &Path, level: &str, cells: &str, bits: u8, of: &[Role]) -> S
     path
 }
 
-/// Any number of producers and consumers: once each the queue is robust, again and again it is not, and right.
+/// Any number of producers and consumers: once each the queue is robust, again and again it is not,
+/// and right.
 #[test]
 fn rings_are_answered_for_any_number_of_threads() {
     let once: &[Role] = &[("push", "\"*\"", false), ("pop", "\"*\"", false)];

@@ -1,4 +1,5 @@
-//! What is said of every compilation: the table of what compilers may do, a row of it each, on an image that was built without optimisation.
+//! What is said of every compilation: the table of what compilers may do, a row of it each, on an
+//! image that was built without optimisation.
 
 use crate::checked::check;
 use palisade::compilations::every_compilation;
@@ -13,7 +14,8 @@ fn image(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/palisade-machine/tests/images").join(name)
 }
 
-/// Writes roles of one copy each about an image beside its source; a function with a `*` is one of any number.
+/// Writes roles of one copy each about an image beside its source; a function with a `*` is one of
+/// any number.
 fn roles(folder: &Path, name: &str, image_name: &str, functions: &[&str], more: &str) -> String {
     let source = image_name.split_once('-').map_or(image_name, |(source, _)| source).to_owned() + ".rs";
     for file in [image_name, &source] {
@@ -42,7 +44,8 @@ fn certificate(program: &Program) -> RobustCertificate {
     palisade::robustness::certificate(program, &checked).expect("it is robust")
 }
 
-/// Engine and checker say the same; the place and the reason where they say no. Orderings do not depend on a verdict, which programs without a certificate have not.
+/// Engine and checker say the same; the place and the reason where they say no. Orderings do not
+/// depend on a verdict, which programs without a certificate have not.
 fn objection(image_name: &str, functions: &[&str]) -> Option<String> {
     let program = lifted(image_name, functions);
     let checked = check(&program, &CheckOptions::default()).expect("each step has a meaning");
@@ -83,7 +86,8 @@ fn orderings_that_do_not() {
         (&["careless", "writer"], "this load may come after the load at"),
         // The relaxed load's companion may find the thread's own store.
         (&["forwarded", "writer"], "this load may come after the load at"),
-        // Read-modify-writes that may vanish, on shared memory and on the thread's own, and those that others may sink below.
+        // Read-modify-writes that may vanish, on shared memory and on the thread's own, and those
+        // that others may sink below.
         (&["idle_left", "fenced_right"], no_fence),
         (&["added_left", "fenced_right"], no_fence),
         (&["own_left", "fenced_right"], no_fence),
@@ -102,7 +106,8 @@ fn orderings_that_do_not() {
     }
 }
 
-/// Data without atomics of which engine and checker say that it does not race, and that orderings keep it where it is.
+/// Data without atomics of which engine and checker say that it does not race, and that orderings
+/// keep it where it is.
 #[test]
 fn plain_data_without_races() {
     let rows: [&[&str]; 6] = [

@@ -8,7 +8,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
-/// Calls, each in a function of its own. They copy between `from` and `to`, or through a variable of their own.
+/// Calls, each in a function of its own. They copy between `from` and `to`, or through a variable
+/// of their own.
 const CALLS: [&str; 16] = [
     "memcpy(to, from, 16);",
     "memcpy(to, from, 13);",

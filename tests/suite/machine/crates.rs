@@ -1,5 +1,6 @@
-//! Crates as they are published: the harnesses of `tests/code`, built and checked by `cargo palisade`, for the numbers of copies that they
-//! state, with evidence that the checker accepts.
+//! Crates as they are published: the harnesses of `tests/code`, built and checked by
+//! `cargo palisade`, for the numbers of copies that they state, with evidence that the checker
+//! accepts.
 
 use crate::documents;
 use crate::environment::sample;
@@ -116,7 +117,8 @@ pub(super) fn sources() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/code")
 }
 
-/// A copy of them among the outputs of tests, where they are built. What is the same stays as it is, so that it need not be built again.
+/// A copy of them among the outputs of tests, where they are built. What is the same stays as it
+/// is, so that it need not be built again.
 fn folder() -> &'static Path {
     static COPY: OnceLock<PathBuf> = OnceLock::new();
     COPY.get_or_init(|| {

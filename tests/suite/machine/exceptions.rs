@@ -1,5 +1,5 @@
-//! What users leave out of the question about machine code: delays that they accept, loads that are hints. Answers, documents and
-//! evidence say what that leaves of the claim.
+//! What users leave out of the question about machine code: delays that they accept, loads that are
+//! hints. Answers, documents and evidence say what that leaves of the claim.
 
 use crate::{checked, documents};
 use palisade::limits::Limits;
@@ -125,7 +125,8 @@ fn verdict(program: &Program) -> Verdict {
     checked::check(program, &options).expect("all values are known").verdict
 }
 
-/// Without optimisation, the load that guesses what `cmpxchg` checks stays a load, and is a false alarm. As a hint it is none.
+/// Without optimisation, the load that guesses what `cmpxchg` checks stays a load, and is a false
+/// alarm. As a hint it is none.
 #[test]
 fn a_guess_that_is_checked_is_a_hint() {
     let plain = read("guess-O0", &["left", "right"], "").expect("it is read");
@@ -201,8 +202,9 @@ fn hints_admit_whatever_the_code_does() {
     assert!(robust >= 4, "{robust}");
 }
 
-/// Control flow rules all attacks out of these programs, were it not that they rest on what an exploration shows: which values the cell of a hint
-/// takes, which cells computed addresses are of. The checker takes no word for it either.
+/// Control flow rules all attacks out of these programs, were it not that they rest on what an
+/// exploration shows: which values the cell of a hint takes, which cells computed addresses are of.
+/// The checker takes no word for it either.
 #[test]
 fn control_flow_alone_is_no_evidence() {
     for (name, functions, before) in [("guess-O0", ["left", "right"], GUESS), ("rare", ["crowd", "right"], "")] {

@@ -1,4 +1,5 @@
-//! Fences for machine code are changes of its sources: each counts once, is shown with its line, and is written, built and checked again.
+//! Fences for machine code are changes of its sources: each counts once, is shown with its line,
+//! and is written, built and checked again.
 
 use crate::documents;
 use std::path::{Path, PathBuf};
@@ -21,7 +22,8 @@ const PETERSON: &str =
     "[[role]]\nfunction = \"lock_left\"\nrepeat = true\n[[role]]\nfunction = \"lock_right\"\nrepeat = true\n";
 const WAKE: &str = "[[role]]\nfunction = \"waiter\"\ncopies = \"*\"\n[[role]]\nfunction = \"waker\"\ncopies = \"*\"\n";
 
-/// Both sides of Peterson's algorithm are one function, inlined twice; loops are rotated: the fence is one all the same.
+/// Both sides of Peterson's algorithm are one function, inlined twice; loops are rotated: the fence
+/// is one all the same.
 #[test]
 fn a_place_that_was_copied_needs_one_fence() {
     for (name, of, line) in [("peterson-weak", PETERSON, 16), ("wake", WAKE, 17)] {
@@ -83,8 +85,9 @@ fn the_patch_of_the_guide_is_real() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), shown, "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Each copy has a slot of its own and a fence: control flow rules all attacks out, if all slots are known. More copies than any execution
-/// of the reader's has are refused, with the line, by `fences` as by `check`.
+/// Each copy has a slot of its own and a fence: control flow rules all attacks out, if all slots
+/// are known. More copies than any execution of the reader's has are refused, with the line, by
+/// `fences` as by `check`.
 #[test]
 fn control_flow_says_nothing_where_addresses_are_not_known() {
     for (copies, code) in [("3", 0), ("12", 2)] {

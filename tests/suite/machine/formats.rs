@@ -1,4 +1,5 @@
-//! What commands write for other tools – SARIF, JUnit XML – says what they print, fits its form, and its fixes do what they promise.
+//! What commands write for other tools – SARIF, JUnit XML – says what they print, fits its form,
+//! and its fixes do what they promise.
 
 use crate::documents::{self, sarif};
 use crate::environment::{is_long_run, sample};
@@ -89,7 +90,8 @@ fn a_folder_has_the_same_verdicts_in_every_format() {
     has_the_form_of_junit(&document);
 }
 
-/// Whether elements stand where `junit-10.xsd` of Jenkins' xUnit plugin admits them, with attributes that it knows.
+/// Whether elements stand where `junit-10.xsd` of Jenkins' xUnit plugin admits them, with
+/// attributes that it knows.
 fn has_the_form_of_junit(document: &roxmltree::Document<'_>) {
     for node in document.descendants().filter(roxmltree::Node::is_element) {
         let parent = node.parent_element().map_or("", |parent| parent.tag_name().name());

@@ -1,6 +1,7 @@
-//! Mutants of machine code: in images of algorithms with their fences, one fence becomes `nop`, or one locked instruction loses its lock;
-//! in long runs two at once as well.
-//! No verdict that a mutant is robust is contradicted by exploring all interleavings, with and without store buffers, of a small instance.
+//! Mutants of machine code: in images of algorithms with their fences, one fence becomes `nop`, or
+//! one locked instruction loses its lock; in long runs two at once as well. No verdict that a
+//! mutant is robust is contradicted by exploring all interleavings, with and without store buffers,
+//! of a small instance.
 
 use crate::{checked, environment};
 use palisade::limits::Limits;

@@ -24,8 +24,8 @@ fn place(text: &str) -> String {
     format!("ordinary.rs:{}:", line + 1)
 }
 
-/// An optimised build merges functions of the same instructions; roles stay apart, each with its own
-/// lines and the names of its own variables.
+/// An optimised build merges functions of the same instructions; roles stay apart, each with its
+/// own lines and the names of its own variables.
 #[needs::command("cargo info --quiet spin")]
 #[test]
 fn roles_of_the_same_code_have_their_own_lines() {

@@ -1,4 +1,5 @@
-//! `cargo palisade` on a package: it asks, shows the fences that are missing, puts them in, and finds the package robust.
+//! `cargo palisade` on a package: it asks, shows the fences that are missing, puts them in, and
+//! finds the package robust.
 #![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
 
 use crate::lsp::client::Client;

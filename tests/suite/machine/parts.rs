@@ -35,21 +35,24 @@ const BYTES: usize = 16;
 
 type Threads = Vec<Vec<Access>>;
 
-/// A state of the oracle: how far each thread is, its buffer, who has written each byte, and the edges so far.
+/// A state of the oracle: how far each thread is, its buffer, who has written each byte, and the
+/// edges so far.
 #[derive(Clone)]
 struct State {
     next: Vec<usize>,
     buffers: Vec<Vec<usize>>,
     /// The events that have written each byte, in their order.
     written: Vec<Vec<Event>>,
-    /// For each byte that a load has found: the load, and how many had written the byte before what it found.
+    /// For each byte that a load has found: the load, and how many had written the byte before what
+    /// it found.
     found: Vec<(Event, usize, Option<Event>)>,
 }
 
 /// A thread and the number of its access.
 type Event = (usize, usize);
 
-/// Whether some execution of the threads has a cycle of program order, reads-from, coherence and from-reads.
+/// Whether some execution of the threads has a cycle of program order, reads-from, coherence and
+/// from-reads.
 fn has_cycle(threads: &Threads) -> bool {
     let state = State {
         next: vec![0; threads.len()],
@@ -177,7 +180,8 @@ impl Random {
     }
 }
 
-/// What a thread does first whose addresses are computed: a pointer comes from memory, which no other thread accesses.
+/// What a thread does first whose addresses are computed: a pointer comes from memory, which no
+/// other thread accesses.
 fn pointed(thread: usize) -> String {
     let own = format!("pointers+{}(%rip)", 8 * thread);
     format!("\tleaq memory(%rip),%rdi\n\tmovq %rdi,{own}\n\tmovq {own},%rdi\n")
@@ -335,7 +339,8 @@ fn what_is_found_in_parts_is_no_violation_of_what_is_made_at_once() {
     assert_eq!(document["verdict"], "holds", "{text}");
     let (text, document) = report(folder.path(), &["merged", "unmerged"]);
     assert_eq!(document["verdict"], "violated", "two words are no one store: {text}");
-    // The violation that is found is real, and nobody has looked whether it is: there is no answer, and no evidence.
+    // The violation that is found is real, and nobody has looked whether it is: there is no answer,
+    // and no evidence.
     let (text, document) = report(folder.path(), &["left", "right", "writes"]);
     assert_eq!(document["verdict"], "unknown", "{text}");
     assert!(text.contains("is taken in parts, but the processor makes it at once"), "{text}");

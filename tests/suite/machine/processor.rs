@@ -1,5 +1,6 @@
-//! Lifted roles against the processor: each role is compiled, run alone by the machine at hand, and run alone as it was lifted from the
-//! same file. Every cell that the program has must then hold what the processor has left in memory.
+//! Lifted roles against the processor: each role is compiled, run alone by the machine at hand, and
+//! run alone as it was lifted from the same file. Every cell that the program has must then hold
+//! what the processor has left in memory.
 
 use crate::environment::sample;
 use palisade::program::{Action, ByLabel, Thread, Value};
@@ -22,7 +23,8 @@ const ROLES: [(&str, &[&str], &str); 11] = [
     ("ways", &[], "ways"),
 ];
 
-/// A program that runs the role so many times and writes its static data, from the first address on.
+/// A program that runs the role so many times and writes its static data, from the first address
+/// on.
 fn driver(source: &str, role: &str, times: usize) -> String {
     format!(
         "#define main unused\n#include \"{source}.c\"\n#undef main\n#include <stdio.h>\nextern char __data_start[], _end[];\nint main(void) {{\n    \

@@ -1,5 +1,6 @@
-//! Reading machine code rests on premises: that code which is not understood is not come to, and that addresses are computed of cells that executions
-//! have shown. That these hold is for explorations to show, whatever control flow says, and for the checker to see.
+//! Reading machine code rests on premises: that code which is not understood is not come to, and
+//! that addresses are computed of cells that executions have shown. That these hold is for
+//! explorations to show, whatever control flow says, and for the checker to see.
 
 use crate::checked;
 use palisade::evidence::RobustCertificate;
@@ -77,7 +78,8 @@ fn what_is_come_to_is_refused_with_the_calls_that_lead_there() {
     }
 }
 
-/// No thread has both a store and a load, as far as short executions show; so there are no attacks, and control flow rules all of them out.
+/// No thread has both a store and a load, as far as short executions show; so there are no attacks,
+/// and control flow rules all of them out.
 #[test]
 fn without_attacks_an_exploration_is_needed_all_the_same() {
     let hidden = program(&["rarely", "hidden_left", "hidden_right"], "1");
@@ -117,7 +119,8 @@ fn narrowing_is_advised_with_names() {
     assert!(advice.contains("`narrow = [{ cells = [\"ring_head\"], bits = 2 }]`"), "{advice}");
 }
 
-/// Executions that are short do not come to the compare-and-swap; that its address is the one of the load says which cells it has.
+/// Executions that are short do not come to the compare-and-swap; that its address is the one of
+/// the load says which cells it has.
 #[test]
 fn what_is_loaded_and_rarely_changed_has_the_cells_of_the_load() {
     let changed = program(&["rarely_changed"], "2");
@@ -180,7 +183,8 @@ thread at_once { loop { pause; } }
     );
 }
 
-/// What follows a loop that values never leave counts as well, where properties are asked alone too.
+/// What follows a loop that values never leave counts as well, where properties are asked alone
+/// too.
 #[test]
 fn what_values_never_leave_is_named() {
     let text = "program Roles

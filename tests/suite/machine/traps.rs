@@ -1,8 +1,9 @@
 //! What readers of machine code fall for: one test for each trap, by its name.
 //!
-//! Most are store buffering with something between store and load, in the images `traps` and `vanish`; the others are refusals, and facts
-//! about reports. Two are the harness's: state that is made at first use (5, `palisade-harness/tests/warm.rs`), and copies of roles that change
-//! what they own (6, an example of `Harness::role` that must not compile).
+//! Most are store buffering with something between store and load, in the images `traps` and
+//! `vanish`; the others are refusals, and facts about reports. Two are the harness's: state that is
+//! made at first use (5, `palisade-harness/tests/warm.rs`), and copies of roles that change what
+//! they own (6, an example of `Harness::role` that must not compile).
 
 use crate::{checked, documents};
 use palisade::program::{Action, Program, Sites};
@@ -82,7 +83,8 @@ fn trap_02_locked_instructions_on_the_stack_are_fences() {
 
 #[test]
 fn trap_03_the_stack_is_not_shared_and_shared_memory_is_no_stack() {
-    // Without optimisation all variables are on stacks, which copies would share if they were cells.
+    // Without optimisation all variables are on stacks, which copies would share if they were
+    // cells.
     let program = read("wake-O0", &["waiter", "waker"], "\"*\"", false).expect("is read");
     let mut cells: Vec<&str> = program.addresses.iter().map(|address| address.name.as_str()).collect();
     cells.sort_unstable();
@@ -198,7 +200,8 @@ fn trap_16_the_first_load_of_a_loop_around_cmpxchg_is_no_access() {
     }
 }
 
-/// Both roles run one function, which was inlined: labels of two threads come from one position, and one fence in the source is before both.
+/// Both roles run one function, which was inlined: labels of two threads come from one position,
+/// and one fence in the source is before both.
 #[test]
 fn trap_17_a_position_with_several_labels_costs_one_fence() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -214,7 +217,8 @@ fn trap_17_a_position_with_several_labels_costs_one_fence() {
     assert!(labels.iter().any(|(other, _)| *other != thread.0), "{labels:?}");
 }
 
-/// Functions called by their addresses, and tables of jumps: control goes where runs have shown, and the search shows that it goes nowhere else.
+/// Functions called by their addresses, and tables of jumps: control goes where runs have shown,
+/// and the search shows that it goes nowhere else.
 #[test]
 fn addresses_of_code_are_followed() {
     // The handler changes while it is called.

@@ -1,9 +1,10 @@
-//! Algorithms that the models have as well, lifted from C at five levels of optimisation: hand-written and lifted, they have the same
-//! verdicts, for the same numbers of copies.
+//! Algorithms that the models have as well, lifted from C at five levels of optimisation:
+//! hand-written and lifted, they have the same verdicts, for the same numbers of copies.
 //!
-//! The code differs from the models in what nothing depends on: roles have a critical section where models have one, and end in
-//! `__builtin_trap` where models have `ensure`. A twin of the models of Chase and Lev's deque is no twin: its owner and thieves run once
-//! (`deque.c`), since without a bound on the indices, which the models have, nothing would be finite.
+//! The code differs from the models in what nothing depends on: roles have a critical section where
+//! models have one, and end in `__builtin_trap` where models have `ensure`. A twin of the models of
+//! Chase and Lev's deque is no twin: its owner and thieves run once (`deque.c`), since without a
+//! bound on the indices, which the models have, nothing would be finite.
 
 use crate::checked;
 use crate::environment::sample;
@@ -13,7 +14,8 @@ use palisade::program::CopiesOverride;
 use palisade::robustness::{CheckOptions, Verdict};
 use std::path::Path;
 
-/// A model, its threads, whether the code is built with fences, and counters that the model has in so many bits.
+/// A model, its threads, whether the code is built with fences, and counters that the model has in
+/// so many bits.
 struct Twin {
     model: &'static str,
     threads: &'static [&'static str],

@@ -1,5 +1,5 @@
-//! Ways that are kept apart: random functions whose addresses lead to the stack or to shared memory by
-//! the way that control has taken, run by the machine at hand and as they are lifted.
+//! Ways that are kept apart: random functions whose addresses lead to the stack or to shared memory
+//! by the way that control has taken, run by the machine at hand and as they are lifted.
 
 use super::parts::Random;
 use super::processor::Runner;
@@ -56,7 +56,8 @@ fn function(random: &mut Random) -> String {
     text + "\tincq seed(%rip)\n\tadd $40,%rsp\n\tret\n"
 }
 
-/// An executable that runs so many functions, each on fresh memory, and writes what each leaves there.
+/// An executable that runs so many functions, each on fresh memory, and writes what each leaves
+/// there.
 fn build(folder: &Path, functions: &[String]) {
     let mut code = ".text\n".to_owned();
     let mut calls = String::new();

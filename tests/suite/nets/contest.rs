@@ -281,7 +281,8 @@ fn a_net_of_the_contests_size_is_read_within_limits() {
     assert_eq!(run.status.code(), Some(3), "{run:?}");
 }
 
-/// With any number of tokens in the beginning coverability alone is asked, and other questions say so.
+/// With any number of tokens in the beginning coverability alone is asked, and other questions say
+/// so.
 #[test]
 fn many_initial_markings_are_for_coverability() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -1,4 +1,5 @@
-//! The nets of the literature are read as what they are known to be, and written so that they are read back.
+//! The nets of the literature are read as what they are known to be, and written so that they are
+//! read back.
 
 use crate::environment::{corpus, sample};
 use palisade::net::{self, Arcs, Document, Format, OmegaCount, Problem, Target};

@@ -1,5 +1,6 @@
-//! The nets of the literature and those of replicated programs: `auto` and every strategy, never wrong, all evidence
-//! checked. Needs `PALISADE_CORPUS`; with `PALISADE_FULL_TESTS` the limits per net are those of a benchmark.
+//! The nets of the literature and those of replicated programs: `auto` and every strategy, never
+//! wrong, all evidence checked. Needs `PALISADE_CORPUS`; with `PALISADE_FULL_TESTS` the limits per
+//! net are those of a benchmark.
 
 use crate::checked::solve;
 use crate::environment::{corpus, is_long_run};
@@ -9,7 +10,8 @@ use palisade::net::Problem;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The nets of a folder with their expected answers: whether the target can be covered, where that is known.
+/// The nets of a folder with their expected answers: whether the target can be covered, where that
+/// is known.
 fn nets(folder: &Path) -> Vec<(PathBuf, Option<bool>)> {
     let table = std::fs::read_to_string(folder.join("expected.tsv")).expect("the folder says what it expects");
     let row = |line: &str| {
@@ -35,7 +37,8 @@ fn answer(problem: &Problem, strategy: &'static str, seconds: f64) -> Option<boo
     }
 }
 
-/// Asks strategies about all nets of a folder smaller than a size in bytes; they may not know, but not be wrong.
+/// Asks strategies about all nets of a folder smaller than a size in bytes; they may not know, but
+/// not be wrong.
 fn check_folder(folder: &str, names: &[&'static str], seconds: f64, largest: u64) -> (usize, usize) {
     let folder = corpus().join(folder);
     let (mut answered, mut asked) = (0, 0);

@@ -1,4 +1,5 @@
-//! Questions as formulas: `EF` and `AG`, names and ids, the choice among properties; against the markings that can be reached.
+//! Questions as formulas: `EF` and `AG`, names and ids, the choice among properties; against the
+//! markings that can be reached.
 
 use crate::checked::solve;
 use crate::documents;

@@ -1,4 +1,5 @@
-//! Inhibitor arcs: complements take their part where places have proved bounds, and evidence says why.
+//! Inhibitor arcs: complements take their part where places have proved bounds, and evidence says
+//! why.
 
 use crate::documents;
 use std::path::Path;

@@ -51,7 +51,8 @@ fn attacks_are_numbered_from_one() {
     }
 }
 
-/// Every format says in front which copies and values the net abstracts, and JSON has it in members.
+/// Every format says in front which copies and values the net abstracts, and JSON has it in
+/// members.
 #[test]
 fn what_the_net_abstracts_is_said() {
     let folder = tempfile::tempdir().expect("a folder for the test");

@@ -1,5 +1,6 @@
-//! The nets of the Model Checking Contest with the consensus of its tools: no formula is answered wrongly, all evidence is checked. Needs
-//! `PALISADE_CORPUS`; with `PALISADE_FULL_TESTS` all nets have the time of a benchmark.
+//! The nets of the Model Checking Contest with the consensus of its tools: no formula is answered
+//! wrongly, all evidence is checked. Needs `PALISADE_CORPUS`; with `PALISADE_FULL_TESTS` all nets
+//! have the time of a benchmark.
 
 use crate::environment::{corpus, is_long_run, sample};
 use palisade::coverability::{Options, ReachOutcome, reach_all};

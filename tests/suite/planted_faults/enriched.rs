@@ -2,7 +2,8 @@
 
 use super::Fault;
 
-/// Properties of random programs under SC, TSO and PSO against the search for final states and `verify`; a test inside the library.
+/// Properties of random programs under SC, TSO and PSO against the search for final states and
+/// `verify`; a test inside the library.
 const PROPERTIES: &str = "properties::tests::random_programs_without_loops";
 
 /// Faults of enriched programs.

@@ -1,4 +1,5 @@
-//! Faults planted in the engine: each is caught by a check of evidence or by a comparison with another way to decide.
+//! Faults planted in the engine: each is caught by a check of evidence or by a comparison with
+//! another way to decide.
 //!
 //! The tables say for each fault ([`faults`]) what text of which file it replaces, and which test
 //! is to fail then. By default it is only checked that all faults still fit the sources. With
@@ -48,8 +49,8 @@ struct Fault {
     file: &'static str,
     /// The text it replaces, which stands there once.
     old: &'static str,
-    /// What it puts there. `PLANTED` stands for the condition that this fault is awake; where it does not hold, the
-    /// meaning is that of the old text.
+    /// What it puts there. `PLANTED` stands for the condition that this fault is awake; where it
+    /// does not hold, the meaning is that of the old text.
     new: &'static str,
     /// The test that is to fail.
     caught_by: &'static str,
@@ -153,7 +154,8 @@ fn all_faults_fit_the_sources() {
     }
 }
 
-/// Copies a folder; files that are the same already are left alone, so that they are not built again.
+/// Copies a folder; files that are the same already are left alone, so that they are not built
+/// again.
 fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).expect("the copy can be made");
     let kept: BTreeSet<_> = entries(from).into_iter().map(|entry| entry.file_name().map(ToOwned::to_owned)).collect();
@@ -186,7 +188,8 @@ fn write(path: &Path, bytes: &[u8]) {
     }
 }
 
-/// The test programs of the copy: the own tests of the engines for nets and for programs, and these.
+/// The test programs of the copy: the own tests of the engines for nets and for programs, and
+/// these.
 struct Programs {
     nets: PathBuf,
     engine: PathBuf,
@@ -229,7 +232,8 @@ fn build() -> Programs {
         write(&folder.join(&library), (text + CONDITION).as_bytes());
     }
 
-    // A target folder of its own: cargo tells programs from each other by name, and the copy is called as the original.
+    // A target folder of its own: cargo tells programs from each other by name, and the copy is
+    // called as the original.
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
         .args(["test", "--package", "palisade", "--test", "suite"])

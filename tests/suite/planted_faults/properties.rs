@@ -2,7 +2,8 @@
 
 use super::Fault;
 
-/// Properties of random programs under SC, TSO and PSO against the search for final states and `verify`; tests inside the library.
+/// Properties of random programs under SC, TSO and PSO against the search for final states and
+/// `verify`; tests inside the library.
 const PROPERTIES: &str = "properties::tests::random_programs_without_loops";
 /// The same with loops.
 const PROPERTIES_WITH_LOOPS: &str = "properties::tests::random_programs_with_loops";

@@ -1,4 +1,5 @@
-//! Every form of every instruction that the reader of litmus tests knows, as lines for the reader and for the assembler.
+//! Every form of every instruction that the reader of litmus tests knows, as lines for the reader
+//! and for the assembler.
 
 use super::states::Flag;
 

@@ -1,9 +1,10 @@
 //! The reader's x86 instructions against the processor of this machine.
 //!
-//! Every form that the reader knows is read from a litmus test, in both syntaxes, and its program is run on random
-//! operands; a program of the same lines, built with the system's compiler, runs them on the processor. Registers,
-//! memory and all flags that the manual defines must agree; flags that it leaves undefined must be refused. By default
-//! each form gets 1,000 states, with `PALISADE_FULL_TESTS=1` 100,000.
+//! Every form that the reader knows is read from a litmus test, in both syntaxes, and its program
+//! is run on random operands; a program of the same lines, built with the system's compiler, runs
+//! them on the processor. Registers, memory and all flags that the manual defines must agree; flags
+//! that it leaves undefined must be refused. By default each form gets 1,000 states, with
+//! `PALISADE_FULL_TESTS=1` 100,000.
 
 mod forms;
 mod native;
@@ -52,7 +53,8 @@ fn objection(form: &Form, number: usize, states: &[State], left: &[Left]) -> Opt
     None
 }
 
-/// The numbers of the forms in batches of one mode each, so that the program is started a hundred times.
+/// The numbers of the forms in batches of one mode each, so that the program is started a hundred
+/// times.
 fn batches(forms: &[Form]) -> Vec<Range<usize>> {
     const SIZE: usize = 32;
     let mut batches: Vec<Range<usize>> = Vec::new();

@@ -20,7 +20,8 @@ pub(super) struct Native {
     program: PathBuf,
 }
 
-/// Runs the forms from one number to another, each on all states of its file: the states' file, first, last.
+/// Runs the forms from one number to another, each on all states of its file: the states' file,
+/// first, last.
 const DRIVER: &str = r#"
 #include <stdio.h>
 #include <stdlib.h>

@@ -132,7 +132,8 @@ impl Reader {
         Ok(self.outcome(&registers, |address| memory[cell(address)]))
     }
 
-    /// Whether the program leaves of a state what the processor left of it. It is asked millions of times: `registers` are kept from one time to the next.
+    /// Whether the program leaves of a state what the processor left of it. It is asked millions of
+    /// times: `registers` are kept from one time to the next.
     pub(super) fn agrees(&self, from: State, left: &Left, registers: &mut Vec<Value>) -> bool {
         let Ok(memory) = self.execute(from, registers) else { return false };
         for (index, value) in self.registers.iter().zip(&left.state.registers) {

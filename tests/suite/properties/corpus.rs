@@ -1,4 +1,5 @@
-//! Properties of the programs of [FM15], of the shipped models and of litmus tests: answers that are known otherwise.
+//! Properties of the programs of [FM15], of the shipped models and of litmus tests: answers that
+//! are known otherwise.
 
 use crate::checked::prove;
 use crate::environment::corpus;
@@ -29,7 +30,8 @@ fn violated(loaded: &Loaded, proof: &Proof, path: &Path) -> Vec<String> {
     labels
 }
 
-/// The protocols hold under SC, and each loses an increment or a task under TSO and PSO, whatever stands before them.
+/// The protocols hold under SC, and each loses an increment or a task under TSO and PSO, whatever
+/// stands before them.
 #[needs::variable("PALISADE_CORPUS")]
 #[test]
 fn reorder_bounded_programs() {

@@ -1,4 +1,5 @@
-//! Properties of programs with counters: models in integers and with real widths, for any number of copies, and what evidence about them must not do.
+//! Properties of programs with counters: models in integers and with real widths, for any number of
+//! copies, and what evidence about them must not do.
 
 use crate::checked::prove;
 use crate::evidence::form::about_properties;
@@ -54,7 +55,8 @@ fn interleavings(evidence: &PropertyEvidence) -> impl Iterator<Item = &RobustCer
     })
 }
 
-/// Tickets are erased, counters stop, and what is far behind is one value, under SC and, as the models are robust, under TSO.
+/// Tickets are erased, counters stop, and what is far behind is one value, under SC and, as the
+/// models are robust, under TSO.
 #[test]
 fn models_in_integers_for_any_number() {
     type Says = fn(&RobustCertificate) -> bool;
@@ -93,7 +95,8 @@ fn tickets_of_real_width() {
     }
 }
 
-/// A counter that all copies move and whose parity they look at: two residues are enough, for any number of copies.
+/// A counter that all copies move and whose parity they look at: two residues are enough, for any
+/// number of copies.
 const PARITY: &str = "program Parity
 address count, x, y
 thread worker [*] regs mine, seen init draw begin
@@ -117,7 +120,8 @@ fn residues_are_enough_for_every_width() {
     }
 }
 
-/// Targets that are reached: an `ensure` and a `fail`, among the first values of counters, and far from these.
+/// Targets that are reached: an `ensure` and a `fail`, among the first values of counters, and far
+/// from these.
 #[test]
 fn what_is_reached_is_not_proved() {
     let ticket_lock = text("ticket-lock.pal").replace("domain 0..1 wrap", "");

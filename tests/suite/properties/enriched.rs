@@ -1,4 +1,5 @@
-//! Proofs by enriched programs: where few loads overtake stores to some effect, for fixed and any numbers of copies.
+//! Proofs by enriched programs: where few loads overtake stores to some effect, for fixed and any
+//! numbers of copies.
 
 use crate::evidence::form::about_properties;
 use crate::properties::rungs::{answer, assert_left_to_buffers, program, why_open};
@@ -7,8 +8,9 @@ use palisade::properties::{Answer, ProveOptions, Rung, Why};
 use palisade::semantics::Model;
 use palisade::syntax::Format;
 
-/// Two threads enter as in store buffering, which makes the program not robust. Then the first one tells for ever how far it is, looks for news,
-/// and never drains its buffer; nothing comes of that.
+/// Two threads enter as in store buffering, which makes the program not robust. Then the first one
+/// tells for ever how far it is, looks for news, and never drains its buffer; nothing comes of
+/// that.
 pub(crate) fn entering(others: &str, condition: &str) -> Program {
     program(&format!(
         "program Entering
@@ -75,7 +77,8 @@ end
     assert_eq!(why_open(&program, Rung::Enriched), Why::BuffersLonger(8));
 }
 
-/// Loads see what their thread keeps, by constants, by equal addresses, and past stores to other ones.
+/// Loads see what their thread keeps, by constants, by equal addresses, and past stores to other
+/// ones.
 #[test]
 fn own_stores_are_seen() {
     let text = |condition: &str| {

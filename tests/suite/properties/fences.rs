@@ -10,7 +10,8 @@ use palisade::syntax::Format;
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 
-/// The cheapest sets for a program with fragments of any size, and how many rows prove them cheapest.
+/// The cheapest sets for a program with fragments of any size, and how many rows prove them
+/// cheapest.
 struct Expected {
     name: &'static str,
     tso: &'static [&'static str],
@@ -132,7 +133,8 @@ fn files(prefix: &str, wanted: impl Fn(usize) -> bool) -> Vec<PathBuf> {
     sizes.map(path).filter(|path| path.exists()).collect()
 }
 
-/// The programs without fragments and with the largest; the long run has all 147: fragments that do not matter change nothing.
+/// The programs without fragments and with the largest; the long run has all 147: fragments that do
+/// not matter change nothing.
 #[needs::variable("PALISADE_CORPUS")]
 #[test]
 fn the_programs_of_reorder_bounded_model_checking() {
@@ -161,7 +163,8 @@ fn looping_models() {
     }
 }
 
-/// Only a proof looks into buffers of five stores. In the program it passes a load that the slice leaves out, of what the slice leaves out.
+/// Only a proof looks into buffers of five stores. In the program it passes a load that the slice
+/// leaves out, of what the slice leaves out.
 #[test]
 fn a_run_that_needs_long_buffers() {
     let stores: String = (1..=5).map(|number| format!("s{number}: mem[x{number}] <- 1;\n")).collect();

@@ -1,4 +1,5 @@
-//! `palisade fences --ask properties` from the outside: reports, JSON, changed texts, refusals, exit status.
+//! `palisade fences --ask properties` from the outside: reports, JSON, changed texts, refusals,
+//! exit status.
 
 use crate::documents;
 use crate::piped::palisade_reading;

@@ -1,4 +1,5 @@
-//! Bad input about properties: what is refused, in which words and with which help; and what is only remarked.
+//! Bad input about properties: what is refused, in which words and with which help; and what is
+//! only remarked.
 
 use std::path::Path;
 use std::process::Command;
@@ -30,7 +31,8 @@ fn folder() -> tempfile::TempDir {
     folder
 }
 
-/// The exit status, standard output and standard error, without the picture of the text that may stand between the two ends.
+/// The exit status, standard output and standard error, without the picture of the text that may
+/// stand between the two ends.
 fn said(folder: &Path, line: &str) -> (i32, String, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_palisade"));
     let output = command.args(line.split(' ')).current_dir(folder).output().expect("it runs");
@@ -42,7 +44,8 @@ const FENCES: &str = "`palisade fences` without `--ask properties` makes it robu
 const FIXED: &str = "fix their number: `--threads all=2`";
 const DOMAIN: &str = "declare the values it may take: `domain 0..7 wrap` in the program, or `--domain 0..7 --wrap`";
 
-/// What is refused: the command, the message behind `Error: FILE: ` or on the line of an error in the text, and the help.
+/// What is refused: the command, the message behind `Error: FILE: ` or on the line of an error in
+/// the text, and the help.
 const REFUSED: &[(&str, &str, &str)] = &[
     (
         "fences --ask properties plain.pal",
@@ -161,7 +164,8 @@ fn what_is_not_decided() {
     }
 }
 
-/// A violation that is found first wins over values that grow; where interleavings violate a property, that is an answer.
+/// A violation that is found first wins over values that grow; where interleavings violate a
+/// property, that is an answer.
 #[test]
 fn what_is_violated() {
     let folder = folder();

@@ -1,4 +1,5 @@
-//! The properties of the shipped models: what `prove` says under each memory model, and the fences that they need, with evidence.
+//! The properties of the shipped models: what `prove` says under each memory model, and the fences
+//! that they need, with evidence.
 
 use crate::checked::prove;
 use crate::environment::is_long_run;
@@ -18,7 +19,8 @@ fn watched(program: &Program) -> Program {
     program.monitored().expect("no joint state of a model is one inside of a section")
 }
 
-/// Every property is proved, or one is violated; `verify` accepts the evidence. A model with properties expects something of them.
+/// Every property is proved, or one is violated; `verify` accepts the evidence. A model with
+/// properties expects something of them.
 #[test]
 fn they_are_proved() {
     let asked: usize = models()
@@ -48,7 +50,8 @@ fn placed(model: &Header, program: &Program, memory: Model) -> PropertyRepaired 
     found.unwrap_or_else(|error| panic!("{}: {error}", model.name))
 }
 
-/// The cheapest fences, which `verify` takes for the cheapest. By default the short run looks at TSO alone.
+/// The cheapest fences, which `verify` takes for the cheapest. By default the short run looks at
+/// TSO alone.
 #[test]
 fn fences_for_them_are_optimal() {
     let all = models();

@@ -1,4 +1,5 @@
-//! Fences for properties on random programs: costs and all cheapest sets are those that the oracle finds by putting fences in.
+//! Fences for properties on random programs: costs and all cheapest sets are those that the oracle
+//! finds by putting fences in.
 
 use crate::environment::seeds;
 use palisade::fences::{Measure, with_measures};
@@ -186,7 +187,8 @@ fn methods_for_pairs_agree() {
                 bans(&program, model, Method::RobmcEt, 1),
                 bans(&program, model, Method::RobmcEt, 5),
             ];
-            // What asks for fewer bans in force has more to search, and may come to the limit alone.
+            // What asks for fewer bans in force has more to search, and may come to the limit
+            // alone.
             let mut answers = all.iter().flatten();
             let first = answers.next();
             assert!(answers.all(|one| Some(one) == first), "seed {seed} {model:?}: {all:?}\n{program:#?}");

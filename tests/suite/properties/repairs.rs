@@ -1,5 +1,6 @@
-//! Repairs for properties on random programs: every claim has evidence that `verify` accepts, corrupted evidence is rejected, and for
-//! joint control states the costs are those of an exhaustive search by `simulate`.
+//! Repairs for properties on random programs: every claim has evidence that `verify` accepts,
+//! corrupted evidence is rejected, and for joint control states the costs are those of an
+//! exhaustive search by `simulate`.
 
 use crate::environment::is_long_run;
 use crate::evidence::form::{Good, entering, program as read_program};
@@ -38,7 +39,8 @@ fn shape() -> Shape {
     }
 }
 
-/// The program of a seed as its text gives it, every other one with joint control states that must not be reached.
+/// The program of a seed as its text gives it, every other one with joint control states that must
+/// not be reached.
 fn program(seed: u64) -> Program {
     let mut made = random::program(seed, &shape());
     if seed % 2 == 1 {
@@ -55,7 +57,8 @@ fn program(seed: u64) -> Program {
     read(SourceText::new("random.pal", text), Format::Native).expect("it can be read").program
 }
 
-/// The first joint state that TSO reaches and interleavings do not, where there is one, and the first that neither reach.
+/// The first joint state that TSO reaches and interleavings do not, where there is one, and the
+/// first that neither reach.
 fn only_under_tso(program: &Program, all: &[JointState]) -> Vec<JointState> {
     let watching = Program { never: all.to_vec(), ..program.clone() };
     let instance = Instance::of(program).expect("fixed copies");
@@ -69,8 +72,8 @@ fn only_under_tso(program: &Program, all: &[JointState]) -> Vec<JointState> {
     weak.into_iter().chain(unreached).map(|index| all[index].clone()).collect()
 }
 
-/// The repair of a program, now and then with exchanges, with its own fences judged, with all optima; nothing where there is no
-/// property, or one that cannot be watched.
+/// The repair of a program, now and then with exchanges, with its own fences judged, with all
+/// optima; nothing where there is no property, or one that cannot be watched.
 fn repaired(program: &Program, model: Model, random: &mut Randomness) -> Option<PropertyRepaired> {
     let options = PlacementOptions {
         exchange: random.percent(30).then(Cost::one),
@@ -86,7 +89,8 @@ fn repaired(program: &Program, model: Model, random: &mut Randomness) -> Option<
     }
 }
 
-/// Evidence is accepted as it is and as text, and rejected with any corruption; how many corruptions there were.
+/// Evidence is accepted as it is and as text, and rejected with any corruption; how many
+/// corruptions there were.
 fn assert_evidence(program: &Program, text: Option<&RepairedText>, shown: &Shown, random: &mut Randomness) -> usize {
     let named = |is_named: bool| is_named.then(|| text.expect("there is a text").program.clone());
     let texts: Vec<_> = shown.evidence.valid.iter().map(|valid| named(valid.repaired.is_some())).collect();
@@ -164,8 +168,9 @@ fn are_right(program: &Program, fences: &[Measure]) -> bool {
     found.joint.is_empty() && found.violations.is_empty()
 }
 
-/// Whether no set of `count` fences is right, by trying all; nothing where there are too many, or too many states. Fences take
-/// behaviour away and never add any, so smaller sets need not be tried.
+/// Whether no set of `count` fences is right, by trying all; nothing where there are too many, or
+/// too many states. Fences take behaviour away and never add any, so smaller sets need not be
+/// tried.
 fn none_is_right(program: &Program, count: usize) -> Option<bool> {
     if with_fences(program, &[]).explored > MOST_STATES {
         return None;

@@ -4,8 +4,9 @@ use crate::properties::rungs::{answer, assert_left_to_buffers, program, why_open
 use palisade::program::Program;
 use palisade::properties::{Answer, Rung, Why};
 
-/// Workers tell how far they are and look for news, and never drain their buffers; the watcher's news depend on what it sees of their work. It
-/// and a worker can each overtake its own store, so the program is not robust. News never go back.
+/// Workers tell how far they are and look for news, and never drain their buffers; the watcher's
+/// news depend on what it sees of their work. It and a worker can each overtake its own store, so
+/// the program is not robust. News never go back.
 fn progress(workers: &str, news: &str) -> Program {
     program(&format!(
         "program Progress
@@ -48,7 +49,8 @@ fn violations_are_left_to_buffers() {
     }
 }
 
-/// A queue keeps no more snapshots than loads can follow: so loops without a drain need no bound while they only spin.
+/// A queue keeps no more snapshots than loads can follow: so loops without a drain need no bound
+/// while they only spin.
 #[test]
 fn spinning_needs_one_snapshot() {
     let text = "program Spin

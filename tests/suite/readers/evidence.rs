@@ -1,7 +1,8 @@
 //! What holds of the reader of evidence, and of the checker behind it.
 //!
-//! Evidence that is read and written is the same, and evidence that is accepted tells the truth: the brute-force oracle
-//! knows which of the small programs here are robust, and of the nets it is known which questions are answered with yes.
+//! Evidence that is read and written is the same, and evidence that is accepted tells the truth:
+//! the brute-force oracle knows which of the small programs here are robust, and of the nets it is
+//! known which questions are answered with yes.
 
 use palisade::evidence::{Evidence, ProgramSubject};
 use palisade::net::{Document, Format as NetFormat, Problem, QueryFormat, read_with_query};
@@ -12,7 +13,8 @@ use palisade::syntax::{self, Format};
 use palisade::verify::{check_net_evidence, check_program_evidence};
 use std::sync::LazyLock;
 
-/// The texts of programs that evidence may be about. All are free of loops and of `r <- *`, so that the oracle answers.
+/// The texts of programs that evidence may be about. All are free of loops and of `r <- *`, so that
+/// the oracle answers.
 const PROGRAMS: [&str; 4] = [
     include_str!("../../readers/inputs/broken.pal"),
     include_str!("../../readers/inputs/fenced.pal"),
@@ -20,7 +22,8 @@ const PROGRAMS: [&str; 4] = [
     include_str!("../../readers/inputs/indirect.pal"),
 ];
 
-/// A net that evidence may be about: its text and format, its question's, and whether a target can be covered.
+/// A net that evidence may be about: its text and format, its question's, and whether a target can
+/// be covered.
 type KnownNet = (&'static str, NetFormat, Option<(&'static str, QueryFormat)>, bool);
 
 /// The nets that evidence may be about.
@@ -82,8 +85,8 @@ fn meant(text: &str, subject: &ProgramSubject) -> Option<Program> {
     Some(program)
 }
 
-/// What is accepted agrees with the oracle: about the instance of a witness, or about the program's copies, one, two and
-/// three of a thread with any number.
+/// What is accepted agrees with the oracle: about the instance of a witness, or about the program's
+/// copies, one, two and three of a thread with any number.
 fn tells_the_truth(program: &Program, evidence: &Evidence) {
     let instances = match evidence {
         Evidence::NotRobust(_, witness) => vec![witness.instance.clone()],

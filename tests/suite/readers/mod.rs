@@ -1,8 +1,9 @@
-//! What holds of every reader, whatever the bytes: no panic, errors at places inside the text, and what is printed is
-//! read again as what was read.
+//! What holds of every reader, whatever the bytes: no panic, errors at places inside the text, and
+//! what is printed is read again as what was read.
 //!
-//! The tests ask this of the seeds in `tests/readers` and of texts made from them; the fuzz targets in `fuzz` ask it of
-//! everything that they come upon. Both include this file, so that a fuzzer's find becomes a test by adding the file.
+//! The tests ask this of the seeds in `tests/readers` and of texts made from them; the fuzz targets
+//! in `fuzz` ask it of everything that they come upon. Both include this file, so that a fuzzer's
+//! find becomes a test by adding the file.
 
 mod evidence;
 #[cfg(feature = "machine")]
@@ -11,7 +12,8 @@ mod nets;
 mod options;
 mod programs;
 
-/// A reader: its name, which is that of its fuzz target and of its folder of seeds, and what holds of it.
+/// A reader: its name, which is that of its fuzz target and of its folder of seeds, and what holds
+/// of it.
 pub(crate) type Reader = (&'static str, fn(&[u8]));
 
 /// Every reader.

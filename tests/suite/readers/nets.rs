@@ -49,7 +49,8 @@ pub(super) fn mcc(input: &[u8]) {
     answered(read_with_query(net, Some(query), Some("a")), Format::Pnml);
 }
 
-/// What holds of any bytes that a reader takes for a net's text, with those of its question behind the separator.
+/// What holds of any bytes that a reader takes for a net's text, with those of its question behind
+/// the separator.
 fn net(input: &[u8], format: Format) {
     let split = input.windows(SEPARATOR.len()).position(|window| window == SEPARATOR);
     let (net, query) = match split.filter(|_| format.query().is_some()) {
@@ -79,12 +80,13 @@ fn answered(read: Result<Problem, ReadError>, format: Format) {
     }
 }
 
-/// What is written in any format is read as the same net and question, ω and names apart where the format has none; what
-/// is written of that is read as exactly that.
+/// What is written in any format is read as the same net and question, ω and names apart where the
+/// format has none; what is written of that is read as exactly that.
 fn survives_writing(problem: &Problem, own: Format) {
     for format in Format::ALL {
         let Ok(written) = write(problem, format) else {
-            // A format's own nets can be written in it, but for what no writer can: no target, or more tokens than a tool takes.
+            // A format's own nets can be written in it, but for what no writer can: no target, or
+            // more tokens than a tool takes.
             continue;
         };
         if format == Format::Dot {

@@ -8,7 +8,8 @@ use palisade::syntax::{Diagnostic, Format, check, laid_out, parse, print, render
 use palisade::text::{SourceText, Span};
 use std::sync::Arc;
 
-/// Programs with more instructions than this are not printed, changed and read again: that would slow the fuzzer down.
+/// Programs with more instructions than this are not printed, changed and read again: that would
+/// slow the fuzzer down.
 const SMALL: usize = 300;
 
 pub(super) fn native(input: &[u8]) {
@@ -83,8 +84,8 @@ fn reread(text: &str, format: Format) -> Program {
     }
 }
 
-/// The program in the native language is the same program; printed in another format it is read there, and printed once
-/// more it is the same text.
+/// The program in the native language is the same program; printed in another format it is read
+/// there, and printed once more it is the same text.
 pub(super) fn survives_printing(program: &Program, format: Format) {
     for target in [Format::Native, Format::Trencher, Format::Litmus] {
         let printed = match print(program, target) {
@@ -103,14 +104,16 @@ pub(super) fn survives_printing(program: &Program, format: Format) {
             }
         }
         let twice = print(&again, target).unwrap_or_else(|errors| panic!("{}\n{printed}", errors[0].message)).text;
-        // In litmus tests registers are chosen by order of use; the text may differ while the test does not.
+        // In litmus tests registers are chosen by order of use; the text may differ while the test
+        // does not.
         if target != Format::Litmus {
             assert_eq!(bare(&twice), bare(&printed));
         }
     }
 }
 
-/// Whether names are what they were. A register called as a word of the language, such as `old`, gets a number.
+/// Whether names are what they were. A register called as a word of the language, such as `old`,
+/// gets a number.
 fn are_kept(names: &[&str], again: &[&str]) -> bool {
     let is_kept = |(name, again): (&&str, &&str)| {
         again.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('_'))
@@ -118,8 +121,8 @@ fn are_kept(names: &[&str], again: &[&str]) -> bool {
     names.len() == again.len() && names.iter().zip(again).all(is_kept)
 }
 
-/// A text without the size of memory, which Trencher's format tells of all names and no reader keeps, and without the empty
-/// line that follows it.
+/// A text without the size of memory, which Trencher's format tells of all names and no reader
+/// keeps, and without the empty line that follows it.
 fn bare(text: &str) -> String {
     text.lines().filter(|line| !line.is_empty() && !line.starts_with("memory_size")).collect::<Vec<_>>().join("\n")
 }
@@ -187,8 +190,8 @@ fn changes_with_options(program: &Program, source: &Arc<SourceText>) {
     }
 }
 
-/// With fences edited into the text at every label, one by one and all at once, the text is that of a program with so many
-/// fences more.
+/// With fences edited into the text at every label, one by one and all at once, the text is that of
+/// a program with so many fences more.
 fn can_be_edited(program: &Program, format: Format) {
     let mut places = Vec::new();
     for (thread, template) in program.thread_ids() {
@@ -208,7 +211,8 @@ fn can_be_edited(program: &Program, format: Format) {
         let Ok(edited) = apply(program, format, &changes) else { continue };
         let edited_program = reread(&edited, format);
         if program.source.text.contains('{') {
-            // A statement that threads have in common, or a call of a procedure, makes several fences of one.
+            // A statement that threads have in common, or a call of a procedure, makes several
+            // fences of one.
             assert_eq!(proper_actions(&edited_program), proper_actions(program), "{edited}");
             assert!(fences(&edited_program) > fences(program), "{edited}");
             continue;
@@ -219,7 +223,8 @@ fn can_be_edited(program: &Program, format: Format) {
     }
 }
 
-/// A native text that is laid out afresh is the same program, and stays as it is when it is laid out once more.
+/// A native text that is laid out afresh is the same program, and stays as it is when it is laid
+/// out once more.
 fn stays_when_laid_out(program: &Program, format: Format) {
     if format != Format::Native {
         return;
@@ -239,7 +244,8 @@ fn fences(program: &Program) -> usize {
     instructions.filter(|instruction| instruction.action == Action::Fence).count()
 }
 
-/// The actions of each thread that are no fences, and no `nop`, for which an empty loop stands; without their order.
+/// The actions of each thread that are no fences, and no `nop`, for which an empty loop stands;
+/// without their order.
 fn proper_actions(program: &Program) -> Vec<Vec<String>> {
     let left_out = [Action::Fence, Action::Nop].map(|action| format!("{action:?}"));
     let mut all = actions(program);

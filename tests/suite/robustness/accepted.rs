@@ -1,5 +1,6 @@
-//! Delays that are accepted: random programs are robust but for some delays only if every execution that no interleaving explains has one of
-//! them. An enumeration of all executions without these delays, which knows nothing of attacks, says whether there is another one.
+//! Delays that are accepted: random programs are robust but for some delays only if every execution
+//! that no interleaving explains has one of them. An enumeration of all executions without these
+//! delays, which knows nothing of attacks, says whether there is another one.
 
 use crate::{checked, environment};
 use palisade::program::{AcceptedDelay, Action, InstructionId, Program};
@@ -51,7 +52,8 @@ struct Point {
     pending: Vec<VecDeque<InstructionId>>,
 }
 
-/// Whether an execution without the accepted delays has a trace that no interleaving has; nothing where a value is missing.
+/// Whether an execution without the accepted delays has a trace that no interleaving has; nothing
+/// where a value is missing.
 fn has_another(program: &Program, instance: &Instance) -> Option<bool> {
     let machine = Machine::new(program, instance, Model::Tso);
     let copies = machine.copies().len();

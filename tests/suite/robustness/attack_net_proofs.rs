@@ -1,5 +1,5 @@
-//! Proofs about the nets of attacks: the checker's net is the search's, and what CERTIFICATE.md says it is; proofs
-//! about it are accepted, forged ones are not.
+//! Proofs about the nets of attacks: the checker's net is the search's, and what CERTIFICATE.md
+//! says it is; proofs about it are accepted, forged ones are not.
 
 use crate::checked::{check, solve};
 use crate::environment::{is_long_run, seeds};
@@ -62,8 +62,9 @@ fn hash(value: &impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// What a net looks like when its places and transitions have no names and no order: how often each *colour* occurs
-/// among its places after some rounds of colour refinement, which tells apart nearly all nets that are not isomorphic.
+/// What a net looks like when its places and transitions have no names and no order: how often each
+/// *colour* occurs among its places after some rounds of colour refinement, which tells apart
+/// nearly all nets that are not isomorphic.
 fn look(problem: &Problem) -> (usize, usize, BTreeMap<u64, usize>) {
     let net = &problem.net;
     let is_target = |place: PlaceId| problem.query.targets.iter().any(|own| own.demands == [(place, Count::ONE)]);
@@ -92,7 +93,8 @@ fn look(problem: &Problem) -> (usize, usize, BTreeMap<u64, usize>) {
     (net.places.len(), net.transitions.len(), occurrences)
 }
 
-/// Compares the nets of every so many attacks; says of how many. Those of programs whose values grow are left out.
+/// Compares the nets of every so many attacks; says of how many. Those of programs whose values
+/// grow are left out.
 fn compare(name: &str, program: &Program, step: usize) -> usize {
     let mut compared = 0;
     for attack in attacks(program).into_iter().step_by(step) {
@@ -131,7 +133,8 @@ fn random_programs_have_the_same_nets() {
     assert!(compared > 600, "{compared} attacks");
 }
 
-/// A net's transitions by the names of the places they take from and put into, those that are only read last.
+/// A net's transitions by the names of the places they take from and put into, those that are only
+/// read last.
 fn in_words(problem: &Problem) -> Vec<String> {
     let words = |arcs: &Arcs, wanted: &dyn Fn(&PlaceId) -> bool| {
         let wanted = arcs.iter().map(|(place, _)| place).filter(|place| wanted(place));
@@ -220,7 +223,8 @@ fn the_net_with_a_section() {
     ] {
         assert!(transitions.contains(&expected.to_owned()), "{expected}\nis not in\n{}", transitions.join("\n"));
     }
-    // A section that is not on the path does not end, and a load of what the path has only loaded does not join.
+    // A section that is not on the path does not end, and a load of what the path has only loaded
+    // does not join.
     let none = |what: &dyn Fn(&str) -> bool| assert!(!transitions.iter().any(|own| what(own)), "{transitions:?}");
     none(&|own| own.starts_with("locked + u@d() with the lock ->") && own.contains("after the load"));
     none(&|own| own.contains("t@b(r=0) ->") && own.contains("path y loaded"));
@@ -300,8 +304,8 @@ fn some_set(facts: &[Fact], random: &mut Randomness) -> AttackNetProof {
     about(facts, NetCertificate::Downward { markings })
 }
 
-/// Answers all attacks of a program on the checker's nets, as the search does; shows proofs that are right and proofs
-/// that are not to the checker. How many attacks are infeasible and feasible.
+/// Answers all attacks of a program on the checker's nets, as the search does; shows proofs that
+/// are right and proofs that are not to the checker. How many attacks are infeasible and feasible.
 fn answer(seed: u64, program: &Program) -> (usize, usize) {
     let options = CheckOptions { all: true, prune: false, ..CheckOptions::default() };
     let Ok(checked) = check(program, &options) else { return (0, 0) };

@@ -72,7 +72,8 @@ fn programs_with_counters() {
     assert!(asked > 25, "{asked} attacks answered");
 }
 
-/// Nets up to turns and as they stand: every attack has one answer; how many of each answer turns have found.
+/// Nets up to turns and as they stand: every attack has one answer; how many of each answer turns
+/// have found.
 fn compare_up_to_turns(seed: u64) -> [usize; 2] {
     let program = with_counters(seed);
     let limits = Limits::none().with_timeout(Duration::from_secs(20));

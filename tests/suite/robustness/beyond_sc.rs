@@ -1,4 +1,5 @@
-//! Steps without a value that TSO reaches and no interleaving: such a program is not robust, and fences repair it.
+//! Steps without a value that TSO reaches and no interleaving: such a program is not robust, and
+//! fences repair it.
 
 use crate::checked::check;
 use palisade::fences::{FenceOptions, Repair, Silent, place};
@@ -47,8 +48,8 @@ fn palisade(text: &str, arguments: &[&str]) -> (Output, String) {
     (output, text)
 }
 
-/// A division, a value outside the domain, an overflow in an address and one in a condition, each for any number of
-/// copies as well.
+/// A division, a value outside the domain, an overflow in an address and one in a condition, each
+/// for any number of copies as well.
 #[test]
 fn a_violation_shows_the_program_not_robust() {
     for step in ["c <- 1 / a", "c <- c + 3", "assume 1 / a = 1", "c <- mem[x + 1 / a]", "mem[x + 1 / a] <- 1"] {
@@ -118,8 +119,9 @@ fn reads(index: usize) -> Expression {
 /// Cells that the program does not use.
 const PUBLISHED: [Value; 3] = [100, 101, 102];
 
-/// The program of two threads with two registers each in which one thread publishes its registers at its end, and the
-/// other one reads them at its own, and divides by zero where both are as given; with a guard it stops there instead.
+/// The program of two threads with two registers each in which one thread publishes its registers
+/// at its end, and the other one reads them at its own, and divides by zero where both are as
+/// given; with a guard it stops there instead.
 fn dividing(program: &Program, divides: usize, ends: &Ends, guarded: bool) -> Program {
     let mut changed = program.clone();
     let cells = PUBLISHED.map(Expression::Constant);
@@ -163,8 +165,8 @@ fn cost(program: &Program) -> String {
     }
 }
 
-/// A step without a value changes nothing about attacks and fences when TSO alone reaches it: it might as well block. When
-/// SC reaches it, it is an error.
+/// A step without a value changes nothing about attacks and fences when TSO alone reaches it: it
+/// might as well block. When SC reaches it, it is an error.
 #[test]
 fn random_programs_that_divide_where_their_threads_end() {
     let (mut beyond, mut met, mut under_sc) = (0, 0, 0);

@@ -1,4 +1,5 @@
-//! Counters: which classes programs have and what keeps addresses out, real widths, and integers without end.
+//! Counters: which classes programs have and what keeps addresses out, real widths, and integers
+//! without end.
 
 use crate::checked::{check, unconfirmed_check};
 use palisade::evidence::RobustCertificate;
@@ -113,7 +114,8 @@ fn what_commutes_and_what_does_not() {
     for does_not in ["r = 1", "r < s", "r + s = 1", "-r = s", "r % 3 = 0", "(r & 2) = 0", "2 * r = s", "r && s", "!r"] {
         assert_eq!(classes_with(wrapping, does_not), ["y"], "{does_not}");
     }
-    // A remainder has the sign of the number; whether it is 0 does not depend on that. 4 and 8 are no values of this domain.
+    // A remainder has the sign of the number; whether it is 0 does not depend on that. 4 and 8 are
+    // no values of this domain.
     for commutes in ["r % 2 = 0", "(r + 1) % 2 != 0"] {
         assert_eq!(classes_with("domain -4..3 wrap", commutes), ["x", "y"], "{commutes}");
     }
@@ -262,7 +264,8 @@ fn one_answer_for_all_widths_and_any_number() {
     }
 }
 
-/// What is robust modulo m is robust in every wider domain that is explored without that, and as many copies as break a narrow one break it.
+/// What is robust modulo m is robust in every wider domain that is explored without that, and as
+/// many copies as break a narrow one break it.
 #[test]
 fn every_larger_width() {
     for (copies, narrowest) in [(2, 2), (3, 4), (4, 4)] {
@@ -280,7 +283,8 @@ fn every_larger_width() {
     }
 }
 
-/// That two counters differ residues do not tell: who compares them goes on as if they did, with equal ones as well.
+/// That two counters differ residues do not tell: who compares them goes on as if they did, with
+/// equal ones as well.
 #[test]
 fn counters_may_differ_whose_residues_do_not() {
     let text = "program Twice
@@ -307,7 +311,8 @@ end
     assert_eq!(widths(&program(text)), Some((0, 1)));
 }
 
-/// Certificates that know counters modulo a number say nothing about programs that residues do not tell about, nor about other domains.
+/// Certificates that know counters modulo a number say nothing about programs that residues do not
+/// tell about, nor about other domains.
 #[test]
 fn what_residues_do_not_tell_is_rejected() {
     let lock = model("ticket-lock.pal", "worker=3", Some("0..255"));
@@ -339,7 +344,8 @@ fn what_residues_do_not_tell_is_rejected() {
     }
 }
 
-/// In a domain that wraps, what breaks a program in integers breaks it all the same if no value leaves the domain.
+/// In a domain that wraps, what breaks a program in integers breaks it all the same if no value
+/// leaves the domain.
 #[test]
 fn violations_among_the_first_values() {
     for domain in [Some("0..255"), Some("-128..127"), Some("0..4294967295"), None] {

@@ -1,4 +1,5 @@
-//! Crowds: copies that a computation counts and does not name, since a counter comes around only among very many.
+//! Crowds: copies that a computation counts and does not name, since a counter comes around only
+//! among very many.
 
 use crate::checked::{check, prove};
 use palisade::evidence::{Evidence, ProgramSubject, Witness};
@@ -67,7 +68,8 @@ fn tickets_come_around() {
     }
 }
 
-/// The counter of a spinlock comes around below: it is 1 when free, and each copy that tries takes one off.
+/// The counter of a spinlock comes around below: it is 1 when free, and each copy that tries takes
+/// one off.
 #[test]
 fn spinlocks_come_around() {
     for (domain, copies) in [("-8..7", 10), ("-128..127", 130), ("-2147483648..2147483647", 2_147_483_650)] {
@@ -148,7 +150,8 @@ fn crowds_are_written_and_read() {
     assert_eq!(Evidence::read(text.as_bytes()).expect("it is evidence"), evidence);
 }
 
-/// Memory at the first address, the first copy's register, and the events after all steps; nothing where one cannot be taken.
+/// Memory at the first address, the first copy's register, and the events after all steps; nothing
+/// where one cannot be taken.
 fn after(machine: &Machine<'_>, steps: &[Step]) -> Option<(i64, i64, Vec<Event>)> {
     let mut state = machine.initial_state();
     let mut events = Vec::new();
@@ -183,7 +186,8 @@ fn worker(copy: u64) -> CopyId {
     CopyId { thread: ThreadId::from_index(0), copy }
 }
 
-/// A crowd comes to what its copies come to one by one, in every domain and for every number that they add.
+/// A crowd comes to what its copies come to one by one, in every domain and for every number that
+/// they add.
 #[test]
 fn a_crowd_is_its_copies_one_by_one() {
     let (mut taken, mut refused) = (0, 0);
@@ -220,8 +224,9 @@ fn crowds_come_alone() {
     assert!(memory == 3 && !is_crowd(&events, 1, 3));
 }
 
-/// Two copies come to be in the critical section of a ticket lock where one more draws than there are tickets, and of a spinlock where its counter has come
-/// around: under SC already. With few copies, the properties hold.
+/// Two copies come to be in the critical section of a ticket lock where one more draws than there
+/// are tickets, and of a spinlock where its counter has come around: under SC already. With few
+/// copies, the properties hold.
 #[test]
 fn properties_of_real_widths() {
     for (name, domain, copies) in [

@@ -1,4 +1,5 @@
-//! Counters that are cut to some bits: which keep their class, what keeps others out, and that certificates about other cuts are rejected.
+//! Counters that are cut to some bits: which keep their class, what keeps others out, and that
+//! certificates about other cuts are rejected.
 
 use crate::checked::check;
 use crate::robustness::counters::{classes, kept_out, program};
@@ -108,7 +109,8 @@ fn certificates_know_how_far_counters_go() {
     for (cut, own) in cuts.iter().zip(&certificates) {
         assert_eq!(check_robust_certificate(&ring(cut), own).err().map(|failure| failure.to_string()), None, "{cut}");
     }
-    // What is below 0 is no residue without a sign, and the greatest residues of so many bits are none of fewer.
+    // What is below 0 is no residue without a sign, and the greatest residues of so many bits are
+    // none of fewer.
     for (cut, other) in
         [("u8", "i64"), ("u2", "i8"), ("u8", "u16"), ("u2", "u8"), ("u16", "u32"), ("i64", "u32"), ("i8", "u8")]
     {
@@ -117,7 +119,8 @@ fn certificates_know_how_far_counters_go() {
     }
 }
 
-/// A sequence lock as machine code has it: flags say whether numbers are equal. Where one is told that they are, and not that they are not, it is not robust.
+/// A sequence lock as machine code has it: flags say whether numbers are equal. Where one is told
+/// that they are, and not that they are not, it is not robust.
 #[test]
 fn flags_may_say_either_where_residues_are_equal() {
     let lock = |guard: &str| {
@@ -133,7 +136,8 @@ fn flags_may_say_either_where_residues_are_equal() {
         let checked = check(&lock, &CheckOptions::default()).expect("it has no faults");
         assert_eq!(checked.verdict, Verdict::NotRobust, "{guard}");
     }
-    // The flag decides nothing that matters; that it may be either shows only where numbers are looked at again.
+    // The flag decides nothing that matters; that it may be either shows only where numbers are
+    // looked at again.
     let quiet = program(
         "program quiet address x, y, number\n\
          thread writer regs r init a begin a: r <- mem[number]; b: mem[number] <- u8(r + 1); goto a; end\n\

@@ -1,5 +1,5 @@
-//! Attacks decided on their nets alone: the verdicts are those of the searches, and proofs about a net are accepted for
-//! the program they are about and for no other.
+//! Attacks decided on their nets alone: the verdicts are those of the searches, and proofs about a
+//! net are accepted for the program they are about and for no other.
 
 use crate::checked::check;
 use crate::environment::{is_long_run, seeds};
@@ -91,7 +91,8 @@ fn models_with_two_and_three_copies_of_each_thread() {
     assert!(not_robust.count() > 30);
 }
 
-/// More copies than the ω-search gets to: the ticket that wraps shows only with one copy more than there are tickets.
+/// More copies than the ω-search gets to: the ticket that wraps shows only with one copy more than
+/// there are tickets.
 #[test]
 fn tickets_of_two_bits_take_five_copies() {
     let mut program = model("ticket-lock");
@@ -179,7 +180,8 @@ fn empty_proofs_prove_nothing() {
     }
 }
 
-/// The certificate of a robust program, shown for one that lacks a fence and is not robust: whether there was one.
+/// The certificate of a robust program, shown for one that lacks a fence and is not robust: whether
+/// there was one.
 fn is_rejected_without_a_fence(seed: u64) -> bool {
     let program = random::program(seed, &Shape { fences: 25, sections: 0, rmws: 0, ..Shape::default() });
     let mut weaker = program.clone();

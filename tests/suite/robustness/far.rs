@@ -1,4 +1,5 @@
-//! Counters that fall far behind: deques and epochs of integers for any number of copies, and what evidence about them must not do.
+//! Counters that fall far behind: deques and epochs of integers for any number of copies, and what
+//! evidence about them must not do.
 
 use crate::checked::check;
 use palisade::evidence::RobustCertificate;
@@ -66,7 +67,8 @@ fn a_deque_of_integers_for_any_number_of_thieves() {
     let certificate = far(&deque);
     let [(reference, distance)] = certificate.far[..] else { panic!("{:?}", certificate.far) };
     assert_eq!((deque.address_name(reference).as_str(), distance), ("top", 4));
-    // Bottom is no reference, as the owner takes it back; nor is there another end than the stated one, least of all a nearer one.
+    // Bottom is no reference, as the owner takes it back; nor is there another end than the stated
+    // one, least of all a nearer one.
     let bottom = reference + 1;
     for (address, distance) in
         [(bottom, 4), (reference, 1), (reference, 0), (reference, -1), (bottom + 1, 1), (reference, i64::MAX)]
@@ -103,7 +105,8 @@ fn conditions_on_old_values_hold_where_they_may() {
     let _ = far(&program(&text));
 }
 
-/// Of two values that are far behind nothing says which is less: who compares them goes both ways, although the second is read later and is never less.
+/// Of two values that are far behind nothing says which is less: who compares them goes both ways,
+/// although the second is read later and is never less.
 #[test]
 fn conditions_on_two_old_values_hold_where_they_may() {
     let text = "program Clock

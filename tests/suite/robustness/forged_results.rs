@@ -1,7 +1,9 @@
-//! Results that somebody has forged: `merge` says what their evidence shows of the questions that were asked, or rejects them.
+//! Results that somebody has forged: `merge` says what their evidence shows of the questions that
+//! were asked, or rejects them.
 //!
-//! Jobs of every kind are done once. A generator then swaps the evidence of results, drops pieces of it and edits lines at random. Whatever it does, an answer that
-//! counts is the one that the honest results have, by evidence of the same kinds.
+//! Jobs of every kind are done once. A generator then swaps the evidence of results, drops pieces
+//! of it and edits lines at random. Whatever it does, an answer that counts is the one that the
+//! honest results have, by evidence of the same kinds.
 
 use super::forged_inputs::{
     BROKEN, EVENTS, EXCLUSION, EXISTS, FLAGS, NET, PASSED, QUIET_EVENTS, RING, STATED, property,
@@ -318,7 +320,8 @@ fn known_forgeries_are_rejected() {
         // No evidence, and any cost.
         ("fences broken.pal", unproved),
         ("fences broken.pal", swapped("fences broken.pal", "fences broken.pal --each --cost=costs.csv")),
-        // Of a language, one of two pieces from which it follows; a repair among fewer measures, or of another language.
+        // Of a language, one of two pieces from which it follows; a repair among fewer measures, or
+        // of another language.
         (
             "check kept.pal --each --model=c11",
             only("check kept.pal --each --model=c11", &|text| text.contains("\"kind\":\"property\"")),
@@ -380,7 +383,8 @@ fn answers_too(own: &str, other: &str) -> bool {
 #[test]
 fn swapped_evidence_is_rejected() {
     let honest = Honest::new();
-    // In each round each job has the evidence of another one, and every second time says what that one does.
+    // In each round each job has the evidence of another one, and every second time says what that
+    // one does.
     for round in sample((1..JOBS.len()).collect(), 5) {
         let other = |number: usize| (number + round) % JOBS.len();
         let swapped = (0..JOBS.len()).map(|number| {
@@ -427,7 +431,8 @@ fn edited_results_say_nothing_else() {
                     let mut said = said(answer);
                     if answer["cheapest"] == false {
                         said[3] = &own["cheapest"];
-                        // There are dearer orderings in the evidence as well: those that places have alone.
+                        // There are dearer orderings in the evidence as well: those that places
+                        // have alone.
                         if line.starts_with("orderings") {
                             said[2] = &own["cost"];
                         }

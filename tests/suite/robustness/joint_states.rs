@@ -1,4 +1,5 @@
-//! Joint control states: what `never` means, by a search that looks at whole states, and by threads that watch.
+//! Joint control states: what `never` means, by a search that looks at whole states, and by threads
+//! that watch.
 
 use crate::environment::is_long_run;
 use palisade::limits::Limits;
@@ -72,7 +73,8 @@ pub(crate) fn random_joint(program: &Program, random: &mut Randomness) -> Option
     JointState::new(places, Span::default()).filter(fits)
 }
 
-/// On random programs the search, every step there is, and the monitors tell the same; computations end in what they show.
+/// On random programs the search, every step there is, and the monitors tell the same; computations
+/// end in what they show.
 #[test]
 fn three_ways_to_look_agree() {
     let shape = Shape { labels: 4, total_labels: 7, overtaken: 90, sections: 10, ..Shape::default() };
@@ -129,7 +131,8 @@ fn labels_at_once() {
     assert_eq!(verdicts("never t1 at b"), [1, 1, 1]);
 }
 
-/// A shortest computation to store buffering's forbidden state: two stores issued, two loads, two conditions.
+/// A shortest computation to store buffering's forbidden state: two stores issued, two loads, two
+/// conditions.
 #[test]
 fn computations_are_short() {
     let program = native(&format!("{STORE_BUFFERING}never t1 at cs, t2 at cs"));
@@ -159,7 +162,8 @@ fn copies_are_different() {
     assert_eq!(messages, vec!["this asks for 2 copies of `t`, of which there are 1"; 2]);
 }
 
-/// What the language says of joint states, it prints and reads again; `never` and `at` are names elsewhere.
+/// What the language says of joint states, it prints and reads again; `never` and `at` are names
+/// elsewhere.
 #[test]
 fn never_is_written_and_read() {
     let text = "program p domain 0..1 never at at never, at at end
@@ -191,7 +195,8 @@ fn wrong_places_get_an_error() {
     }
 }
 
-/// A copy that freezes inside of a section would keep the monitor away. Cells stay clear of computed addresses.
+/// A copy that freezes inside of a section would keep the monitor away. Cells stay clear of
+/// computed addresses.
 #[test]
 fn what_monitors_cannot_watch() {
     let inside = native(

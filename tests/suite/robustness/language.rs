@@ -1,4 +1,5 @@
-//! Robustness against C11 and release/acquire: the verdicts of the shipped models with orderings, and those of Rocker's programs.
+//! Robustness against C11 and release/acquire: the verdicts of the shipped models with orderings,
+//! and those of Rocker's programs.
 
 use crate::checked::check_language;
 use crate::documents;
@@ -61,7 +62,8 @@ fn models_with_orderings_have_the_verdicts_of_their_headers() {
     });
 }
 
-/// What `palisade orderings` makes of a model, in the words of its last lines: the places that can be weaker together.
+/// What `palisade orderings` makes of a model, in the words of its last lines: the places that can
+/// be weaker together.
 fn weakest(path: &Path) -> Option<String> {
     let command = &mut Command::new(env!("CARGO_BIN_EXE_palisade"));
     let output = command.args(["orderings", "--json"]).arg(path).output().expect("it runs");
@@ -96,7 +98,8 @@ fn models_have_the_weakest_orderings_that_they_say() {
     assert!(found.iter().filter(|is_robust| **is_robust).count() >= 25, "{found:?}");
 }
 
-/// Programs whose answers take more than about a second, by what their names have in them. By default they are left out.
+/// Programs whose answers take more than about a second, by what their names have in them. By
+/// default they are left out.
 const SLOW: [&str; 11] = [
     "chase-lev",
     "lamport2-3",

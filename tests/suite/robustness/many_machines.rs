@@ -1,4 +1,5 @@
-//! `palisade plan`, `run` and `merge`: whoever does the jobs, and however often he is stopped, the answers are those of the commands themselves.
+//! `palisade plan`, `run` and `merge`: whoever does the jobs, and however often he is stopped, the
+//! answers are those of the commands themselves.
 
 use crate::documents::read;
 use serde_json::Value;
@@ -190,7 +191,8 @@ fn verdicts_count_only_with_evidence_about_their_own_question() {
     let all: Vec<Value> = lines(&path);
     let plan = lines(&folder.join("jobs.jsonl"));
     let of = |number: usize| all.iter().find(|result| result["job"] == plan[number]["job"]).expect("a result").clone();
-    // Without evidence, with that of other options, of another program, and with evidence for the contrary.
+    // Without evidence, with that of other options, of another program, and with evidence for the
+    // contrary.
     let mut bare = of(1);
     bare["evidence"] = Value::Array(Vec::new());
     let mut of_other_options = of(1);

@@ -1,4 +1,5 @@
-//! The shipped models: the verdicts their headers expect, the smallest violating instances, and the evidence for both.
+//! The shipped models: the verdicts their headers expect, the smallest violating instances, and the
+//! evidence for both.
 
 use crate::checked::check;
 use crate::environment::sample;
@@ -146,7 +147,8 @@ impl Header {
         [&self.fixed, &self.any].map(|expected| (expected.threads.as_slice(), expected.robust))
     }
 
-    /// The models under which the properties are proved, for the first and for further numbers of copies.
+    /// The models under which the properties are proved, for the first and for further numbers of
+    /// copies.
     fn proved(&self) -> String {
         let of = |expected: &Expected<bool>| -> Vec<&str> {
             expected.answers.iter().filter(|(_, holds)| *holds).map(|(model, _)| model_word(*model)).collect()
@@ -154,7 +156,8 @@ impl Header {
         cell(self.proofs.iter().map(|expected| of(expected).join(" ")))
     }
 
-    /// How many fences the properties need under each model, for the first and for further numbers of copies.
+    /// How many fences the properties need under each model, for the first and for further numbers
+    /// of copies.
     fn placed(&self) -> String {
         let one = |(model, (full, store)): &(Model, (usize, usize))| match store {
             0 => format!("{} {full}", model_word(*model)),
@@ -295,7 +298,8 @@ fn properties() {
     });
 }
 
-/// A robust program needs no fence, one that is not needs some; robust for any number is robust for fixed ones.
+/// A robust program needs no fence, one that is not needs some; robust for any number is robust for
+/// fixed ones.
 #[test]
 fn expectations_are_consistent() {
     for model in &models() {
@@ -380,7 +384,8 @@ fn the_table_is_current() {
     }
 }
 
-/// The attacks that control flow leaves open are what a search has to decide: some robust models need one.
+/// The attacks that control flow leaves open are what a search has to decide: some robust models
+/// need one.
 #[test]
 fn some_proofs_need_a_search() {
     let searched = |model: &Header| {

@@ -1,4 +1,5 @@
-//! All attacks as one question: the verdict is that of the search that asks store by store, and its evidence is accepted.
+//! All attacks as one question: the verdict is that of the search that asks store by store, and its
+//! evidence is accepted.
 
 use crate::checked::check;
 use crate::environment::{corpus, is_long_run};

@@ -122,8 +122,9 @@ fn paths_of_happens_before_are_shortest() {
     assert!(compared > 500, "{compared} paths");
 }
 
-/// What completes under SC completes under TSO; a robust program has the same final states under both; with a fence
-/// behind every store every program is robust; and one fence more breaks no robust program.
+/// What completes under SC completes under TSO; a robust program has the same final states under
+/// both; with a fence behind every store every program is robust; and one fence more breaks no
+/// robust program.
 #[test]
 fn fences_restore_and_keep_robustness() {
     for (seed, program, instance) in programs(10_000..10_000 + seeds(270, 2_700).end) {
@@ -175,7 +176,8 @@ fn shrinking_keeps_the_failure_and_finds_store_buffering() {
     let fails = |candidate: &Program| Instance::of(candidate).is_some_and(|instance| !is_robust(candidate, &instance));
     let shrunk = random::shrink(&program, fails);
     assert!(fails(&shrunk));
-    // No violation does with fewer than one delayed store, one load, and what the helpers need for a cycle.
+    // No violation does with fewer than one delayed store, one load, and what the helpers need for
+    // a cycle.
     let instructions: usize = shrunk.threads.iter().map(|thread| thread.instructions.len()).sum();
     assert!((4..=6).contains(&instructions), "{instructions} instructions");
 }

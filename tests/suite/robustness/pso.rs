@@ -1,4 +1,5 @@
-//! Robustness against PSO from outside: known programs, evidence that is corrupted, what the commands say and refuse, and the rung of `prove`.
+//! Robustness against PSO from outside: known programs, evidence that is corrupted, what the
+//! commands say and refuse, and the rung of `prove`.
 
 use crate::checked::{check_pso, prove};
 use crate::documents;
@@ -90,7 +91,8 @@ fn certificates_with_less_are_rejected() {
     assert!(tried > 0);
 }
 
-/// A robust program with attacks that come far: its configurations with an attack are needed, each with its attacker and its levels.
+/// A robust program with attacks that come far: its configurations with an attack are needed, each
+/// with its attacker and its levels.
 #[test]
 fn attacks_under_way_belong_to_certificates() {
     let text = "program P address x, y, z

@@ -1,4 +1,5 @@
-//! Triangular races: the definition on small programs, the models, evidence that is bent, and what the command says.
+//! Triangular races: the definition on small programs, the models, evidence that is bent, and what
+//! the command says.
 
 use crate::checked::{check, races};
 use crate::environment::{corpus, is_long_run};
@@ -98,7 +99,8 @@ fn evidence_that_is_bent_is_rejected() {
     for load_step in (0..=last + 1).filter(|step| *step != witness.load_step) {
         assert!(check_race(&racy, &RaceWitness { load_step, ..witness.clone() }).is_err(), "load at {load_step}");
     }
-    // The closed set of a program in which a fence stands between is none of the program without it.
+    // The closed set of a program in which a fence stands between is none of the program without
+    // it.
     let fenced = program(&["[*]: a: mem[x] <- 1; f: mfence; b: r <- mem[y];", "[2]: a: mem[y] <- 1;"]);
     let set = closed_set(&fenced);
     check_race_free(&fenced, &set).expect("it shows what it claims");
@@ -181,8 +183,8 @@ fn fences_in_header(text: &str) -> Option<usize> {
     text.lines().find_map(|line| line.strip_prefix("# expect fences: ")).and_then(|count| count.parse().ok())
 }
 
-/// The models for which freedom from races takes more fences than robustness are those in the table of the models' README. It never
-/// takes fewer.
+/// The models for which freedom from races takes more fences than robustness are those in the table
+/// of the models' README. It never takes fewer.
 #[test]
 fn the_table_of_fences_is_current() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("models");
@@ -206,8 +208,8 @@ fn the_table_of_fences_is_current() {
     assert_eq!(listed, rows, "{}", rows.join("\n"));
 }
 
-/// Programs of the prototype of [ESOP13] that are robust and have a triangular race: its example of that, and the spinlock with a
-/// non-blocking write for which its paper says so.
+/// Programs of the prototype of [ESOP13] that are robust and have a triangular race: its example of
+/// that, and the spinlock with a non-blocking write for which its paper says so.
 #[needs::variable("PALISADE_CORPUS")]
 #[test]
 fn robust_programs_of_the_literature_have_races() {
@@ -221,7 +223,8 @@ fn robust_programs_of_the_literature_have_races() {
     }
 }
 
-/// With sections of several instructions the theorem of [ECOOP10] does not hold: where the store of x comes first, the section does not store to y.
+/// With sections of several instructions the theorem of [ECOOP10] does not hold: where the store of
+/// x comes first, the section does not store to y.
 #[test]
 fn sections_without_races_need_not_be_robust() {
     let text = "program P\naddress x, y[2]\n\

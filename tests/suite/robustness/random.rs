@@ -1,4 +1,5 @@
-//! Attack-based verdicts against the brute-force oracle on random programs, with the evidence of each checked.
+//! Attack-based verdicts against the brute-force oracle on random programs, with the evidence of
+//! each checked.
 
 use crate::checked::{check, unconfirmed_check};
 use crate::environment::seeds;
@@ -51,7 +52,8 @@ fn assert_agreement(seeds: std::ops::Range<u64>, shape: &Shape, options: &CheckO
         disagreement(&program, options).map(|message| (seed, program, message))
     });
     if let Some((seed, program, message)) = failure {
-        // What is left may have no meaning, such as a choice without a domain; that is another matter.
+        // What is left may have no meaning, such as a choice without a domain; that is another
+        // matter.
         let fails = |smaller: &Program| disagreement(smaller, options).is_some_and(|why| !why.starts_with(FAULTY));
         let small = shrink(&program, fails);
         panic!("seed {seed}: {message}\nshrunk: {:?}\n{small:#?}", disagreement(&small, options));
@@ -81,8 +83,8 @@ fn verdicts_equal_the_oracle_with_more_addresses() {
     assert_agreement(300_000..300_000 + seeds(300, 2_000).end, &shape, &CheckOptions::default());
 }
 
-/// A value that memory has only inside another thread's section: the store buffering behind it is out of reach, and
-/// in reach once the section is left out.
+/// A value that memory has only inside another thread's section: the store buffering behind it is
+/// out of reach, and in reach once the section is left out.
 #[test]
 fn attackers_do_not_see_into_sections() {
     let text = "program Inside
@@ -167,7 +169,8 @@ fn any_number_agrees_with_small_instances() {
     }
 }
 
-/// Deciding all attacks for any number says of each what the largest small instance says, where that finds it feasible.
+/// Deciding all attacks for any number says of each what the largest small instance says, where
+/// that finds it feasible.
 #[test]
 fn attacks_feasible_in_an_instance_are_feasible_for_any_number() {
     let shape = Shape { labels: 4, total_labels: 7, ..Shape::default() };

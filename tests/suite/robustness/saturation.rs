@@ -1,4 +1,5 @@
-//! Addresses that only fall, or only rise: verdicts for integers without end, and what evidence about them must not do.
+//! Addresses that only fall, or only rise: verdicts for integers without end, and what evidence
+//! about them must not do.
 
 use crate::checked::check;
 use palisade::evidence::RobustCertificate;
@@ -51,7 +52,8 @@ fn what_rises_stops_as_well() {
     assert_eq!(certificate.ends.iter().map(|(_, end)| *end).collect::<Vec<_>>(), [1]);
 }
 
-/// What does not go one way, or is used for more than to compare it, does not stop; and evidence that says so is rejected.
+/// What does not go one way, or is used for more than to compare it, does not stop; and evidence
+/// that says so is rejected.
 #[test]
 fn what_does_not_stop_is_rejected() {
     let text = lock();

@@ -1,4 +1,5 @@
-//! The well-known litmus shapes under the operational semantics: final states, executions, robustness.
+//! The well-known litmus shapes under the operational semantics: final states, executions,
+//! robustness.
 
 use crate::support::{X, Y, Z, cas, exchange, load, program, store, straight};
 use palisade::limits::Limits;
@@ -58,13 +59,14 @@ fn store_buffering_breaks_without_a_fence_or_a_locked_instruction_between() {
         assert!(is_robust(&drained));
         assert!(!reaches(&drained, Model::Tso, &relaxed));
     }
-    // A load of the own store in between drains nothing, and reading it early is no violation by itself.
+    // A load of the own store in between drains nothing, and reading it early is no violation by
+    // itself.
     assert!(!is_robust(&store_buffering(|| vec![load(1, X), load(2, Y)])));
     assert!(is_robust(&program([straight([store(X, 1), load(0, X)]), straight([store(X, 2), load(0, X)])])));
 }
 
-/// Shapes that are robust because TSO keeps loads in order, stores in order, and loads before later stores, and all
-/// threads see other threads' stores in one order.
+/// Shapes that are robust because TSO keeps loads in order, stores in order, and loads before later
+/// stores, and all threads see other threads' stores in one order.
 #[test]
 fn shapes_without_a_store_before_a_load_of_the_same_thread_are_robust() {
     let reader = |first, second| straight([load(0, first), load(1, second)]);
@@ -82,8 +84,9 @@ fn shapes_without_a_store_before_a_load_of_the_same_thread_are_robust() {
     }
 }
 
-/// R: the second thread's store is overtaken by its load, which misses `x`, and reaches `y` after the first
-/// thread's. RWC: likewise, with the store seen missing by a third thread. Both have one store-load pair to fence.
+/// R: the second thread's store is overtaken by its load, which misses `x`, and reaches `y` after
+/// the first thread's. RWC: likewise, with the store seen missing by a third thread. Both have one
+/// store-load pair to fence.
 #[test]
 fn one_sided_store_buffering_breaks() {
     let r = |between: Vec<Action>| {
@@ -101,8 +104,9 @@ fn one_sided_store_buffering_breaks() {
     assert!(reaches(&rwc(vec![]), Model::Tso, &[(1, 0, 1), (1, 1, 0), (2, 0, 0)]));
 }
 
-/// n6 and n7 of [X86TSO]: store buffering where the loads also read their own thread's store early. n6 ends in
-/// `x = 1` although the second thread stored to `x` last in every SC explanation of what the first one read.
+/// n6 and n7 of [X86TSO]: store buffering where the loads also read their own thread's store early.
+/// n6 ends in `x = 1` although the second thread stored to `x` last in every SC explanation of what
+/// the first one read.
 #[test]
 fn loads_forwarded_from_the_own_buffer() {
     let n6 = program([straight([store(X, 1), load(0, X), load(1, Y)]), straight([store(Y, 2), store(X, 2)])]);
@@ -121,8 +125,9 @@ fn section_example() -> Program {
     program([straight(locked), straight([store(X, 1), load(0, Y)])])
 }
 
-/// A locked section is one node: `r = s = 0` is reachable under TSO and not under SC, because the section lies
-/// between the other thread's load and its delayed store. With a node per access there would be no cycle.
+/// A locked section is one node: `r = s = 0` is reachable under TSO and not under SC, because the
+/// section lies between the other thread's load and its delayed store. With a node per access there
+/// would be no cycle.
 #[test]
 fn a_locked_section_is_one_node() {
     let section = section_example();
@@ -137,8 +142,8 @@ fn a_locked_section_is_one_node() {
     assert!(trace.node(cycle[0].from).section);
 }
 
-/// While a thread holds the lock for ever, another one's buffered store never reaches memory: the computations that
-/// count are those in which it is not issued, and they are all SC.
+/// While a thread holds the lock for ever, another one's buffered store never reaches memory: the
+/// computations that count are those in which it is not issued, and they are all SC.
 #[test]
 fn a_lock_that_is_never_given_back() {
     let program = program([straight([Action::Lock, load(0, X)]), straight([store(X, 1), load(0, Y)])]);

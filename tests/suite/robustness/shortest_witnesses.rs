@@ -1,5 +1,5 @@
-//! Violations are shown in as few steps as they take: against all computations that are shorter, and in an algorithm whose
-//! violation nets find with a detour.
+//! Violations are shown in as few steps as they take: against all computations that are shorter,
+//! and in an algorithm whose violation nets find with a detour.
 
 use crate::checked::check;
 use crate::documents;
@@ -16,8 +16,8 @@ use palisade::verify::check_witness;
 use rayon::prelude::*;
 use std::process::Output;
 
-/// The filter lock: G. L. Peterson, Myths about the mutual exclusion problem, Information Processing Letters 12(3), 1981,
-/// for this many threads.
+/// The filter lock: G. L. Peterson, Myths about the mutual exclusion problem, Information
+/// Processing Letters 12(3), 1981, for this many threads.
 fn filter_lock(threads: usize) -> String {
     let mut text = format!("program FilterLock\naddress level[{}], last_in[{threads}], inside\n", threads + 1);
     for me in 1..=threads {
@@ -86,7 +86,8 @@ fn a_filter_lock_of_three_threads() {
     }
 }
 
-/// With steps in registers, rows are numbered from 1 without a gap, an assertion shows its condition, and so does JSON, without prose to be read.
+/// With steps in registers, rows are numbered from 1 without a gap, an assertion shows its
+/// condition, and so does JSON, without prose to be read.
 #[test]
 fn rows_and_steps() {
     let text = stdout(&palisade("check", &["--ask", "robustness", "-v"], &filter_lock(3)));
@@ -163,14 +164,16 @@ impl Shorter<'_> {
         })
     }
 
-    /// Steps that every witness takes from here on: those of the attacker, and one of a helper after ld_A.
+    /// Steps that every witness takes from here on: those of the attacker, and one of a helper
+    /// after ld_A.
     fn needed(&self, state: &State) -> usize {
         let Some((attacker, _)) = self.attacker else { return 4 };
         let position = self.machine.position(attacker).expect("the attacker is there");
         state.threads()[position].buffer.len() + if self.load.is_none() { 2 } else { 0 }
     }
 
-    /// Whether a step is of the form of a witness: all stores but the attacker's are flushed by `take`.
+    /// Whether a step is of the form of a witness: all stores but the attacker's are flushed by
+    /// `take`.
     fn may_take(&self, event: &Event) -> bool {
         let by_attacker = self.attacker.is_some_and(|(attacker, _)| attacker == event.step.copy);
         event.step.kind != StepKind::Flush && !(by_attacker && self.load.is_some())
@@ -229,7 +232,8 @@ impl Shorter<'_> {
     }
 }
 
-/// Checks a program; the number of steps of its violation, when it has one, than which no witness is shorter.
+/// Checks a program; the number of steps of its violation, when it has one, than which no witness
+/// is shorter.
 fn shortest(name: &str, program: &Program, options: &CheckOptions) -> Option<usize> {
     let checked = check(program, options).ok()?;
     let violation = checked.violation.filter(|_| checked.verdict == Verdict::NotRobust)?;

@@ -1,4 +1,5 @@
-//! Nets that are explored up to turns of counters, and proofs about them whose sets are closed up to turns alone.
+//! Nets that are explored up to turns of counters, and proofs about them whose sets are closed up
+//! to turns alone.
 
 use crate::checked::check;
 use palisade::cli::ProgramOptions;
@@ -10,7 +11,8 @@ use palisade::semantics::random::{self, CounterShape};
 use palisade::syntax::{Format, read};
 use palisade::verify::{check_robust_certificate, is_closed_without_counters};
 
-/// Robust programs with counters whose nets have sets that are closed up to turns alone, with their certificates.
+/// Robust programs with counters whose nets have sets that are closed up to turns alone, with their
+/// certificates.
 fn certified(first_seed: u64) -> impl Iterator<Item = (Program, RobustCertificate)> {
     let copies = vec![Copies::Exactly(1), Copies::Exactly(2), Copies::Any];
     let shape = CounterShape { size: Some(6), low: 0, copies, threads: 2, labels: 5, jumps: 30, bits: None };
@@ -158,8 +160,10 @@ fn no_counters_no_turns() {
     assert!(checked.attacks.iter().any(|attack| attack.strategy == "turns"));
 }
 
-/// Any number of copies draw numbers and keep them. One that has drawn is above one that has not, turned; so any number of copies have each number at once. Copies join the
-/// happens-before path number by number. Where acceleration forgets the turn, copies draw number by number as well, and there are 135 and 371 markings.
+/// Any number of copies draw numbers and keep them. One that has drawn is above one that has not,
+/// turned; so any number of copies have each number at once. Copies join the happens-before path
+/// number by number. Where acceleration forgets the turn, copies draw number by number as well, and
+/// there are 135 and 371 markings.
 #[test]
 fn acceleration_knows_the_turn_between() {
     let text = "program Draw\ndomain 0..7 wrap\naddress next, x, y\n\

@@ -1,5 +1,5 @@
-//! The labels that a verdict names as not reached: against brute force, on every way to a verdict, and in the reports;
-//! and errors of the program where control flow alone gives the verdict.
+//! The labels that a verdict names as not reached: against brute force, on every way to a verdict,
+//! and in the reports; and errors of the program where control flow alone gives the verdict.
 
 use crate::checked::check;
 use crate::documents;
@@ -18,7 +18,8 @@ fn native(text: &str) -> Program {
     read(SourceText::new("test.pal", text), Format::Native).expect("the text is right").program
 }
 
-/// The labels that some interleaving reaches, by going through all of them, instruction by instruction.
+/// The labels that some interleaving reaches, by going through all of them, instruction by
+/// instruction.
 fn reached_by_hand(program: &Program) -> Labels {
     let instance = Instance::of(program).expect("the copies are fixed");
     let machine = Machine::new(program, &instance, Model::Sc);
@@ -71,8 +72,8 @@ fn with_dead_end(seed: u64) -> Program {
     program
 }
 
-/// Whatever gives the verdict – one search, nets, control flow, a violation – the labels named are those that brute force
-/// does not find.
+/// Whatever gives the verdict – one search, nets, control flow, a violation – the labels named are
+/// those that brute force does not find.
 #[test]
 fn brute_force_agrees() {
     let counts = (0..600_u64).into_par_iter().map(|seed| {
@@ -211,8 +212,8 @@ fn what_is_not_determined_is_not_claimed() {
     );
 }
 
-/// A value outside the domain is an error when a reachable step computes it, also where control flow rules every attack
-/// out; and none where no step reaches it.
+/// A value outside the domain is an error when a reachable step computes it, also where control
+/// flow rules every attack out; and none where no step reaches it.
 #[test]
 fn errors_are_found_where_control_flow_gives_the_verdict() {
     let text = "program p domain 0..3 thread t regs r init a begin
@@ -232,7 +233,8 @@ fn errors_are_found_where_control_flow_gives_the_verdict() {
     assert_eq!(asked.status.code(), Some(2), "{asked:?}");
 }
 
-/// A loop-free program's net may take values that the program does not: nothing grows, and a search answers.
+/// A loop-free program's net may take values that the program does not: nothing grows, and a search
+/// answers.
 #[test]
 fn nets_with_too_many_values_leave_the_answer_to_a_search() {
     // Thread by thread, each store adds to what any other has stored.

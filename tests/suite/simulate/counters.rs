@@ -1,4 +1,5 @@
-//! `palisade simulate` of programs with counters: an answer for real widths and integers, in words and in JSON, and what grows.
+//! `palisade simulate` of programs with counters: an answer for real widths and integers, in words
+//! and in JSON, and what grows.
 
 use crate::documents;
 use std::process::{Command, Output};
@@ -83,7 +84,8 @@ thread a [2] regs mine init go begin
 end
 ";
     let folder = tempfile::tempdir().expect("a folder");
-    // The round at the end of one copy and what the other one makes of it may lie apart as far as they like.
+    // The round at the end of one copy and what the other one makes of it may lie apart as far as
+    // they like.
     let grown = simulate(&format!("{} --model sc", file(&folder, program)));
     let message = String::from_utf8_lossy(&grown.stderr).into_owned();
     assert_eq!(grown.status.code(), Some(3), "{message}");

@@ -1,4 +1,5 @@
-//! `palisade simulate` from the outside: sentences and computations, herd's log format, JSON, refusals, exit status.
+//! `palisade simulate` from the outside: sentences and computations, herd's log format, JSON,
+//! refusals, exit status.
 
 use crate::documents;
 use crate::piped::palisade_reading;
@@ -128,8 +129,8 @@ end
     assert_eq!(document["states"][1]["[2]"], "2");
 }
 
-/// A failing property comes with a shortest computation: without the thread that it does not take, without what does
-/// not matter, and with the buffers.
+/// A failing property comes with a shortest computation: without the thread that it does not take,
+/// without what does not matter, and with the buffers.
 #[test]
 fn what_fails_is_shown() {
     let program = "program inside
@@ -176,7 +177,8 @@ end
     assert_eq!(kinds, ["store", "load", "ensure"]);
 }
 
-/// `fail` is a property too; in a loop, and by a thread with several copies, which fails in the same way each.
+/// `fail` is a property too; in a loop, and by a thread with several copies, which fails in the
+/// same way each.
 #[test]
 fn fail_is_shown_once_for_each_instruction() {
     let program = "program turns
@@ -194,7 +196,8 @@ end
     assert!(text.contains(&"  `fail` at a stop (line 8) is reached.".to_owned()), "{text:?}");
     let headings = text.iter().filter(|line| line.starts_with("violation:")).count();
     assert_eq!(headings, 1, "{text:?}");
-    // One copy does it: look, decide, step, look, decide, stop. What it decides, it decides in its registers.
+    // One copy does it: look, decide, step, look, decide, stop. What it decides, it decides in its
+    // registers.
     assert_eq!(table(&text, "violation: `fail` at a#1 stop (line 8)").len(), 2 + 4, "{text:?}");
     let whole = lines(&simulate(program, &["--model", "sc", "-v"]));
     assert_eq!(table(&whole, "violation: `fail` at a#1 stop (line 8)").len(), 2 + 6, "{whole:?}");
@@ -204,8 +207,9 @@ end
 
 #[test]
 fn executions_are_counted_apart_from_states() {
-    // Two stores of 1 race with a load of the same address: the load reads 0, or 1 from either store, and the
-    // stores come in two orders. Where the load reads 0 both orders remain, and where it reads one store as well.
+    // Two stores of 1 race with a load of the same address: the load reads 0, or 1 from either
+    // store, and the stores come in two orders. Where the load reads 0 both orders remain, and
+    // where it reads one store as well.
     let race = "program race
 thread a regs r init l0 begin l0: mem[x] <- 1; goto l1; end
 thread b regs r init l0 begin l0: mem[x] <- 1; goto l1; end

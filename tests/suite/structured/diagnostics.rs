@@ -8,7 +8,8 @@ fn of_statement(statement: &str) -> Vec<String> {
     errors(&text).iter().map(|error| error.strip_prefix("5:").unwrap_or(error).to_owned()).collect()
 }
 
-/// A procedure may have a name that elsewhere belongs to a fence or a pause; the number of a copy is `self`.
+/// A procedure may have a name that elsewhere belongs to a fence or a pause; the number of a copy
+/// is `self`.
 #[test]
 fn names_from_elsewhere() {
     let procedures = ["barrier", "fence", "smp_mb", "cpu_relax", "yield"];
@@ -181,7 +182,8 @@ fn names_that_are_declared_again_point_at_the_first() {
     }
 }
 
-/// What an `rmw` finds is known in its one step, and what its operand reads from memory is read before.
+/// What an `rmw` finds is known in its one step, and what its operand reads from memory is read
+/// before.
 #[test]
 fn what_an_rmw_finds_is_known_in_its_step_alone() {
     for (statement, column) in [

@@ -66,7 +66,8 @@ fn heads_of_for_loops_stay_as_they_are() {
     let text = "program p\naddress x, y\nthread t {\n  for (let i = y; i < y; i += y) {\n    if (y) { continue; }\n    x = i;\n  }\n}\n";
     let at_end = text.replace("{ continue", "{ mfence; continue").replace("x = i;\n", "x = i;\n    mfence;\n");
     let before = "  mfence;\n  for";
-    // Where the first value is read, before the loop alone; where the condition reads, before each time; where the step reads, behind each time.
+    // Where the first value is read, before the loop alone; where the condition reads, before each
+    // time; where the step reads, behind each time.
     assert_eq!(fenced(text, &["L4"]).as_deref(), Ok(text.replace("  for", before).as_str()));
     assert_eq!(fenced(text, &["L4_2"]).as_deref(), Ok(at_end.replace("  for", before).as_str()));
     assert_eq!(fenced(text, &["L4_4"]).as_deref(), Ok(at_end.as_str()));

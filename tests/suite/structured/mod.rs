@@ -1,4 +1,5 @@
-//! Threads with bodies in braces: the automata that they mean, what is refused with which words, fences put into their texts.
+//! Threads with bodies in braces: the automata that they mean, what is refused with which words,
+//! fences put into their texts.
 
 mod automata;
 mod diagnostics;

@@ -1,9 +1,10 @@
-//! The basis: minimal markings with an index that answers "is one below this?" and "which are above this?".
+//! The basis: minimal markings with an index that answers "is one below this?" and "which are above
+//! this?".
 //!
-//! A marking can only be below another whose places include its own. So each element is filed under one of its
-//! places, the one that was rarest when it came; a query looks through the files of its own places. For the other
-//! direction each element stands in the list of every place it has, and the shortest list is searched. A 64-bit
-//! signature of the places decides most comparisons.
+//! A marking can only be below another whose places include its own. So each element is filed under
+//! one of its places, the one that was rarest when it came; a query looks through the files of its
+//! own places. For the other direction each element stands in the list of every place it has, and
+//! the shortest list is searched. A 64-bit signature of the places decides most comparisons.
 
 use super::super::number::{Number, Overflow, Stop};
 

@@ -1,4 +1,5 @@
-//! Weighted sums of tokens that stay within a bound: units and semiflows, with the means to refute a marking.
+//! Weighted sums of tokens that stay within a bound: units and semiflows, with the means to refute
+//! a marking.
 
 use super::super::Context;
 use super::super::compact::CompactNet;
@@ -50,7 +51,8 @@ impl Bounds {
         Ok(Self { sums: vec![(0, 0); bounds.len()], bounds, of_place, round: 0 })
     }
 
-    /// Whether a marking exceeds a bound. Large counts may be taken for less than they are, never for more.
+    /// Whether a marking exceeds a bound. Large counts may be taken for less than they are, never
+    /// for more.
     pub(super) fn refute<N: Number>(&mut self, marking: &[(u32, N)]) -> bool {
         self.round += 1;
         for (place, count) in marking {

@@ -16,12 +16,13 @@ pub(crate) trait Knowledge<N> {
     /// A small part of a marking that is not known to be coverable, if there is one.
     fn unseen_part(&mut self, marking: &[(u32, N)]) -> Result<Option<Vec<(u32, u64)>>, Stop>;
 
-    /// Takes note that a firing sequence from the initial marking covers what was guessed not to be coverable. Returns
-    /// a sequence that covers a target, if one was met on the way.
+    /// Takes note that a firing sequence from the initial marking covers what was guessed not to be
+    /// coverable. Returns a sequence that covers a target, if one was met on the way.
     fn learn(&mut self, sequence: &[u32], context: &Context) -> Result<Option<Covering>, Stop>;
 }
 
-/// What samples have shown, and pairs of places of which it is known that they are never marked together.
+/// What samples have shown, and pairs of places of which it is known that they are never marked
+/// together.
 pub(super) struct Sampled<'a, N> {
     pub(super) sampler: Sampler<'a, N>,
     pub(super) pairs: Option<&'a Pairs>,
@@ -40,7 +41,8 @@ impl<N: Number> Knowledge<N> for Sampled<'_, N> {
     }
 }
 
-/// All that can be covered: the coverability set, as a table with a row of bits per place and a column per ω-marking.
+/// All that can be covered: the coverability set, as a table with a row of bits per place and a
+/// column per ω-marking.
 #[derive(Debug)]
 pub(crate) struct Reached<N> {
     /// Per place, the ω-markings that mark it.
@@ -117,8 +119,9 @@ impl<N: Number> Reached<N> {
 }
 
 impl<N: Number> Knowledge<N> for Reached<N> {
-    /// A part that becomes coverable when any of its places is left out: places join, the rarest first, until no
-    /// ω-marking has them all; the last of them is needed, and with it the same begins again.
+    /// A part that becomes coverable when any of its places is left out: places join, the rarest
+    /// first, until no ω-marking has them all; the last of them is needed, and with it the same
+    /// begins again.
     fn unseen_part(&mut self, marking: &[(u32, N)]) -> Result<Option<Vec<(u32, u64)>>, Stop> {
         let mut rest: Vec<&(u32, N)> = marking.iter().collect();
         rest.sort_by_key(|(place, _)| self.frequency[*place as usize]);

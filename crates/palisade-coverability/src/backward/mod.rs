@@ -1,19 +1,22 @@
 //! Backward search: the markings that can cover the target, as the basis of an upward-closed set.
 //!
-//! Starts from the targets and adds minimal predecessors until none is new or one lies below the initial marking
-//! [AC96]. The predecessor of a marking `b` by a
-//! transition needs `pre(p) + (b(p) ∸ post(p))` at each place. Three things keep the basis small.
+//! Starts from the targets and adds minimal predecessors until none is new or one lies below the
+//! initial marking [AC96]. The predecessor of a marking `b` by a transition needs
+//! `pre(p) + (b(p) ∸ post(p))` at each place. Three things keep the basis small.
 //!
-//! - A predecessor that an inductive invariant refutes is left out: no run meets it. The invariants are the units, each
-//!   "at most one token", and the semiflows of nets that are not large.
-//! - A marking above a basis marking is left out: it can do nothing more. One that lies above a newer one is dropped,
-//!   expanded or not: what it leads to lies above what the newer one leads to.
-//! - A marking with a part that no sample run has shown ([`sample`](super::sample)) is replaced by that part: if even
-//!   that cannot be covered, many other markings go with it. This is a guess. Any upward-closed set that contains the
-//!   targets, is closed under predecessors and misses the initial marking is a proof, whether it is the least or not.
-//!   When a guessed part turns out to be coverable, the run becomes a sample, and what came of the guess is dropped.
-//!   What it displaced is lost, so the search begins again when it is done, knowing more; until then it goes on to
-//!   find other wrong guesses. Each shows a new single place or pair, so that happens finitely often.
+//! - A predecessor that an inductive invariant refutes is left out: no run meets it. The invariants
+//!   are the units, each "at most one token", and the semiflows of nets that are not large.
+//! - A marking above a basis marking is left out: it can do nothing more. One that lies above a
+//!   newer one is dropped, expanded or not: what it leads to lies above what the newer one leads
+//!   to.
+//! - A marking with a part that no sample run has shown ([`sample`](super::sample)) is replaced by
+//!   that part: if even that cannot be covered, many other markings go with it. This is a guess.
+//!   Any upward-closed set that contains the targets, is closed under predecessors and misses the
+//!   initial marking is a proof, whether it is the least or not. When a guessed part turns out to
+//!   be coverable, the run becomes a sample, and what came of the guess is dropped. What it
+//!   displaced is lost, so the search begins again when it is done, knowing more; until then it
+//!   goes on to find other wrong guesses. Each shows a new single place or pair, so that happens
+//!   finitely often.
 //!
 //! Complete: every ascending sequence of upward-closed sets becomes stationary (Dickson).
 
@@ -66,7 +69,8 @@ impl Method for Walks {
 /// How many predecessors are computed between two looks at the limits.
 const METER: usize = 4096;
 
-/// A predecessor of many places takes the time of one more for each so many places, and for each pair of such blocks.
+/// A predecessor of many places takes the time of one more for each so many places, and for each
+/// pair of such blocks.
 const PLACES_PER_BLOCK: usize = 64;
 
 /// A predecessor is compared with a good part of the basis.
@@ -102,8 +106,8 @@ fn covered<N>(prepared: &Prepared<'_>, compact: &CompactNet<N>, (sequence, targe
     Outcome::Coverable(finish(problem, slice, firings, slice.targets[target]))
 }
 
-/// A proof by an upward-closed set whose basis consists of parts that are known not to be coverable. That is often far
-/// smaller than a description of all that can be covered.
+/// A proof by an upward-closed set whose basis consists of parts that are known not to be
+/// coverable. That is often far smaller than a description of all that can be covered.
 pub(super) fn prove<N: Number>(
     prepared: &Prepared<'_>,
     compact: &CompactNet<N>,
@@ -215,7 +219,8 @@ impl<'a, 'b, N: Number, K: Knowledge<N>> BackwardSearch<'a, 'b, N, K> {
         lost.into_iter().for_each(|element| self.basis.drop_element(element));
     }
 
-    /// Adds a marking, or a part of it that has never been seen, unless it is refuted or above one that is there.
+    /// Adds a marking, or a part of it that has never been seen, unless it is refuted or above one
+    /// that is there.
     fn add(&mut self, marking: Vec<(u32, N)>, origin: Origin) -> Result<(), Stop> {
         if self.bounds.refute(&marking) || self.basis.has_below(&marking) {
             return Ok(());
@@ -305,7 +310,8 @@ impl<'a, 'b, N: Number, K: Knowledge<N>> BackwardSearch<'a, 'b, N, K> {
         }
     }
 
-    /// The transitions that lead from an element to where its branch began: to a target, or to a guess.
+    /// The transitions that lead from an element to where its branch began: to a target, or to a
+    /// guess.
     fn sequence(&self, element: u32) -> (Vec<u32>, Option<usize>) {
         let mut sequence = Vec::new();
         let mut at = element;

@@ -75,7 +75,8 @@ pub(super) struct Prover<'a, 'm> {
 }
 
 impl<'a, 'm> Prover<'a, 'm> {
-    /// Nothing known yet. The siphon is that of places that no run marks, and `fires` says for each transition whether it can do without them.
+    /// Nothing known yet. The siphon is that of places that no run marks, and `fires` says for each
+    /// transition whether it can do without them.
     pub(super) fn new(
         net: &'a Net,
         machine: &'m Machine,
@@ -153,7 +154,8 @@ impl<'a, 'm> Prover<'a, 'm> {
         Ok(relaxed)
     }
 
-    /// A case that refutes the facts; nothing where the method ends. The facts are the same afterwards.
+    /// A case that refutes the facts; nothing where the method ends. The facts are the same
+    /// afterwards.
     fn prove(&mut self, facts: &mut Vec<Fact>, depth: usize, context: &Context) -> Result<Option<LinearCase>, Stop> {
         loop {
             context.check()?;
@@ -331,7 +333,8 @@ impl<'a, 'm> Prover<'a, 'm> {
         holds.then(|| Contradiction { weights: sparse(sums), facts, traps })
     }
 
-    /// The marking of a solution of the state equation that satisfies the inequalities among the facts and the traps, with few firings.
+    /// The marking of a solution of the state equation that satisfies the inequalities among the
+    /// facts and the traps, with few firings.
     fn solve(&mut self, facts: &[Fact], context: &Context) -> Result<Vec<f64>, Stop> {
         let mut variables = ProblemVariables::new();
         let firings: Vec<Variable> = self.rows.iter().map(|_| variables.add(variable().min(0.0))).collect();

@@ -12,7 +12,8 @@ use std::collections::BTreeSet;
 /// More markings are not looked at.
 const MOST_MARKINGS: usize = 300;
 
-/// Markings of a net with inhibitor arcs, by their definition, until they are many; whether they are all.
+/// Markings of a net with inhibitor arcs, by their definition, until they are many; whether they
+/// are all.
 fn markings(net: &Net) -> (BTreeSet<Vec<u64>>, bool) {
     let tokens = |count: &OmegaCount| match count {
         OmegaCount::Finite(count) => count.to_u64().expect("it is small"),
@@ -75,7 +76,8 @@ fn complements_take_the_part_of_inhibitor_arcs() {
         assert_eq!(found.into_iter().map(|it| it[..places].to_vec()).collect::<BTreeSet<_>>(), expected, "{net:?}");
         restricted += usize::from(expected.len() < free);
         compared += 1;
-        // Which transitions can fire together, and deadlock, are questions about the net as it is read.
+        // Which transitions can fire together, and deadlock, are questions about the net as it is
+        // read.
         let goals: Vec<Formula> =
             net.transition_ids().map(|(id, _)| Formula::fireable(&net, id)).chain([Formula::Deadlock]).collect();
         let options = Options { deterministic: true, jobs: 1, ..Options::default() };
@@ -123,7 +125,8 @@ fn sums_without_bounds_have_runs_that_go_on() {
             let ReachOutcome::Reachable(run) = &side.answer.outcome else { panic!("a run is the evidence") };
             let goal = sums[number].at_least(side.tokens.clone());
             check_unbounded(&net, &goal, run).unwrap_or_else(|failure| panic!("{failure}: {run:?}\n{net:?}"));
-            // What the run repeats increases this sum alone or with others; a sum that it leaves shows nothing.
+            // What the run repeats increases this sum alone or with others; a sum that it leaves
+            // shows nothing.
             let negated = Formula::AtLeast(LinearBound {
                 terms: vec![(sums[number].terms[0].0, BigInt::from(-1))],
                 bound: BigInt::from(-1_000),

@@ -1,7 +1,7 @@
 //! A net with inhibitor arcs as one without them: each place that they test gets a complement.
 //!
-//! Where a place is never above `b` tokens, its complement always holds what it lacks of `b`. That the
-//! place holds fewer than `k` tokens is then a lower bound of the complement.
+//! Where a place is never above `b` tokens, its complement always holds what it lacks of `b`. That
+//! the place holds fewer than `k` tokens is then a lower bound of the complement.
 
 use super::Machine;
 use super::observed::{neighbours, watch};

@@ -1,7 +1,7 @@
 //! A net in machine words with conditions on its markings, for walks and explorations.
 //!
-//! The inequalities of all conditions are in one table, each once. Every transition has the difference that it makes to each of them, so that a step
-//! updates the few sums that it changes.
+//! The inequalities of all conditions are in one table, each once. Every transition has the
+//! difference that it makes to each of them, so that a step updates the few sums that it changes.
 
 use num_traits::ToPrimitive;
 use palisade_model::net::{Arcs, Count, Formula, LinearBound, Net, OmegaCount};
@@ -58,7 +58,8 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    /// The net with these conditions; nothing when its numbers do not fit, or it has inhibitor arcs.
+    /// The net with these conditions; nothing when its numbers do not fit, or it has inhibitor
+    /// arcs.
     pub(super) fn new(net: &Net, goals: &[Formula]) -> Option<Self> {
         if !net.inhibitors.is_empty() {
             return None;
@@ -133,8 +134,8 @@ impl Machine {
         }
     }
 
-    /// How far a marking is from a condition: what is missing in sums, the least of a disjunction, all of a conjunction together. For
-    /// deadlock the number of transitions that can fire.
+    /// How far a marking is from a condition: what is missing in sums, the least of a disjunction,
+    /// all of a conjunction together. For deadlock the number of transitions that can fire.
     pub(super) fn distance(&self, goal: &Goal, sums: &[i64], enabled: usize) -> i64 {
         match goal {
             Goal::Constant(true) => 0,

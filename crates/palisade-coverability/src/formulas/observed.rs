@@ -1,8 +1,9 @@
 //! A condition as a question of coverability: every inequality becomes a demand on one place.
 //!
-//! An inequality `a·m ≥ b` whose sum is never below `−k` is watched by a place that always holds `a·m + k` tokens. Each transition takes or puts
-//! there the difference that it makes, which it always can. A few alternatives are targets; otherwise a token goes through the condition while the net stands still, which takes as many
-//! transitions as the condition has parts.
+//! An inequality `a·m ≥ b` whose sum is never below `−k` is watched by a place that always holds
+//! `a·m + k` tokens. Each transition takes or puts there the difference that it makes, which it
+//! always can. A few alternatives are targets; otherwise a token goes through the condition while
+//! the net stands still, which takes as many transitions as the condition has parts.
 
 use super::observers::{Observers, Terms};
 use crate::Context;
@@ -146,7 +147,8 @@ pub(super) fn neighbours(net: &Net) -> Vec<Vec<u32>> {
     neighbours
 }
 
-/// Adds the place of this name that watches a sum; nothing where a place may hold any number of tokens initially.
+/// Adds the place of this name that watches a sum; nothing where a place may hold any number of
+/// tokens initially.
 pub(super) fn watch(
     extended: &mut Net,
     net: &Net,

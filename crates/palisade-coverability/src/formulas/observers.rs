@@ -1,8 +1,9 @@
 //! Least values of weighted sums of tokens, by linear programming.
 //!
-//! For a sum `a·m` weights `w ≥ 0` and a scale `λ ≥ 1` are sought such that no transition increases `(w − λa)·m`. Then
-//! `−λ a·m ≤ (w − λa)·m0`, and the least `w·m0` gives the best bound. Constraints are generated as they are violated; the solution is turned into integers and
-//! checked exactly.
+//! For a sum `a·m` weights `w ≥ 0` and a scale `λ ≥ 1` are sought such that no transition increases
+//! `(w − λa)·m`. Then `−λ a·m ≤ (w − λa)·m0`, and the least `w·m0` gives the best bound.
+//! Constraints are generated as they are violated; the solution is turned into integers and checked
+//! exactly.
 
 use super::machine::Machine;
 use crate::Context;
@@ -111,7 +112,8 @@ impl<'m> Observers<'m> {
         })
     }
 
-    /// Of the transitions that increase a weighted sum and count, the one whose constraint is violated most.
+    /// Of the transitions that increase a weighted sum and count, the one whose constraint is
+    /// violated most.
     pub(super) fn deepest(&self, sums: &[f64], rows: &[bool], counts: impl Fn(u32) -> bool) -> Option<u32> {
         let mut best: Option<(f64, u32)> = None;
         for (transition, changes) in (0u32..).zip(&self.machine.changes) {

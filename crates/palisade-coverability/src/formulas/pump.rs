@@ -1,7 +1,8 @@
-//! Runs that show that a sum has no bound: their last step can be repeated, and the sum grows with it.
+//! Runs that show that a sum has no bound: their last step can be repeated, and the sum grows with
+//! it.
 //!
-//! A run to a large number is likely to pass two markings of which the later one has no fewer tokens on
-//! any place, and a larger sum. What fires between them can then fire again and again.
+//! A run to a large number is likely to pass two markings of which the later one has no fewer
+//! tokens on any place, and a larger sum. What fires between them can then fire again and again.
 
 use super::Machine;
 use num_traits::ToPrimitive;
@@ -15,8 +16,8 @@ const LONGEST: usize = 200_000;
 const COMPARED: usize = 64;
 
 impl Machine {
-    /// A run whose last step can be repeated and increases the sum, out of a run of the net, and the
-    /// sum at its end; nothing where none is found.
+    /// A run whose last step can be repeated and increases the sum, out of a run of the net, and
+    /// the sum at its end; nothing where none is found.
     pub(super) fn pumped(&self, sum: &UpperBound, run: &NetRun) -> Option<(NetRun, i64)> {
         let mut weights = vec![0i64; self.initial.len()];
         for (place, weight) in &sum.terms {

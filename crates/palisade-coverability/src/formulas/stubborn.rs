@@ -4,8 +4,8 @@
 //! one of them that a run has could as well come first. So
 //!
 //! * without a transition of the set the condition stays false,
-//! * what keeps a transition of the set from firing now, a place with too few tokens, only transitions
-//!   of the set can end, and
+//! * what keeps a transition of the set from firing now, a place with too few tokens, only
+//!   transitions of the set can end, and
 //! * a transition of the set that can fire takes no tokens that others need.
 //!
 //! Runs that are found this way are evidence like others. Where none is found there is none, but

@@ -1,9 +1,9 @@
 //! Walks: many steps at random, or towards a condition, with all conditions watched on the way.
 //!
-//! Half of the walks take any step. The others draw a few transitions that can fire and take the one that leaves least
-//! missing in a condition, or follow how often the state equation says that transitions fire; where
-//! none of these can fire, a solution is sought anew from there, after the distance of
-//! [FastForward, TACAS 2021].
+//! Half of the walks take any step. The others draw a few transitions that can fire and take the
+//! one that leaves least missing in a condition, or follow how often the state equation says that
+//! transitions fire; where none of these can fire, a solution is sought anew from there, after the
+//! distance of [FastForward, TACAS 2021].
 
 use super::equation::Lead;
 use super::machine::{Goal, Machine};

@@ -1,11 +1,12 @@
 //! From a node of the coverability tree to a firing sequence.
 //!
-//! Walks backwards with the demand on counters. Moves back along the tree and inside components are single steps. At a
-//! stage of widening, a counter that became ω and is demanded is filled: by a cycle of paid moves through a move that
-//! feeds it, which needs counters only that were ω before; or, for an acceleration, by repeating the path from the
-//! ancestor, itself made concrete for the demand "as at the ancestor, and one more of each gain". So each demand is
-//! pushed to counters that were ω earlier, until none is left. How often a cycle or a path is repeated is computed, as is
-//! what the repetitions demand together; the sequence has them as counts.
+//! Walks backwards with the demand on counters. Moves back along the tree and inside components are
+//! single steps. At a stage of widening, a counter that became ω and is demanded is filled: by a
+//! cycle of paid moves through a move that feeds it, which needs counters only that were ω before;
+//! or, for an acceleration, by repeating the path from the ancestor, itself made concrete for the
+//! demand "as at the ancestor, and one more of each gain". So each demand is pushed to counters
+//! that were ω earlier, until none is left. How often a cycle or a path is repeated is computed, as
+//! is what the repetitions demand together; the sequence has them as counts.
 
 use super::super::Context;
 use super::super::change::{Change, Demand};
@@ -20,11 +21,13 @@ use palisade_model::limits::StopReason;
 use palisade_model::net::{Count, TransitionId};
 use palisade_model::ordered::CollectOrdered;
 
-/// How many moves a sequence may have, repetitions counted once, and how many repetitions may be inside each other.
+/// How many moves a sequence may have, repetitions counted once, and how many repetitions may be
+/// inside each other.
 const LONGEST: usize = 10_000_000;
 const DEEPEST: usize = 40;
 
-/// A repetition of no more moves than this is written out move by move, so that those which nothing needs can be left out.
+/// A repetition of no more moves than this is written out move by move, so that those which nothing
+/// needs can be left out.
 const SPELLED_OUT: u64 = 10_000;
 
 /// The number of pieces between two checks of the limits.
@@ -42,7 +45,8 @@ enum Piece {
 /// A run's steps in order, each so many times.
 type Steps = Vec<(RunStep, Count)>;
 
-/// The steps of moves, each a transition of the list, that lead to a target's demand at a state of a node.
+/// The steps of moves, each a transition of the list, that lead to a target's demand at a state of
+/// a node.
 pub(super) fn firings<N: Number>(
     search: &mut ForwardSearch<N>,
     transitions: &[TransitionId],
@@ -117,7 +121,8 @@ fn is_short(pieces: &[Piece], times: &BigUint) -> bool {
     moves(pieces).checked_mul(times.to_u64().unwrap_or(u64::MAX)).is_some_and(|moves| moves <= SPELLED_OUT)
 }
 
-/// How many moves pieces have, each repetition in a row of one move counted once. `u64::MAX` when there are more.
+/// How many moves pieces have, each repetition in a row of one move counted once. `u64::MAX` when
+/// there are more.
 fn moves(pieces: &[Piece]) -> u64 {
     let own = |piece: &Piece| match piece {
         Piece::Fire(..) => 1,
@@ -138,8 +143,8 @@ struct Walk<'a, N> {
 }
 
 impl<N: Number> Walk<'_, N> {
-    /// Walks from a state of a node, when the first `stages` of its stages have happened, back to the root, or to a
-    /// state of an ancestor.
+    /// Walks from a state of a node, when the first `stages` of its stages have happened, back to
+    /// the root, or to a state of an ancestor.
     fn back(
         &mut self,
         mut node: u32,
@@ -234,7 +239,8 @@ impl<N: Number> Walk<'_, N> {
         }
     }
 
-    /// The path from an ancestor to a node, as it was before a stage, with what it takes to gain something.
+    /// The path from an ancestor to a node, as it was before a stage, with what it takes to gain
+    /// something.
     fn path_from(
         &mut self,
         node: u32,
@@ -254,8 +260,8 @@ impl<N: Number> Walk<'_, N> {
         Ok(path.pieces)
     }
 
-    /// Puts a sequence before the point reached, as often as it takes until no more is demanded of each counter than it
-    /// held before.
+    /// Puts a sequence before the point reached, as often as it takes until no more is demanded of
+    /// each counter than it held before.
     fn repeat(&mut self, pieces: Vec<Piece>, gains: &[(u32, BigInt)]) -> Result<(), Stop> {
         let change = self.change_of_all(&pieces);
         let mut times = BigUint::zero();

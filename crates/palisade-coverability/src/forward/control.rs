@@ -1,4 +1,5 @@
-//! Control states: one place per unit, numbered as they are met; and transitions as moves between them.
+//! Control states: one place per unit, numbered as they are met; and transitions as moves between
+//! them.
 
 use super::super::compact::{CompactNet, Effect};
 use super::super::number::{Number, Overflow, Stop};
@@ -14,7 +15,8 @@ pub(super) type State = u32;
 /// The value of a unit that holds no token.
 const NOWHERE: u32 = u32::MAX;
 
-/// A transition: what it needs and does in the units, and its effects on the other places, the counters.
+/// A transition: what it needs and does in the units, and its effects on the other places, the
+/// counters.
 #[derive(Clone, Debug)]
 pub(super) struct Move<N> {
     /// Units with the places where their tokens must be.
@@ -56,11 +58,13 @@ pub(super) struct Control<N> {
     units: usize,
     /// Per transition of the compact net.
     pub(super) moves: Vec<Move<N>>,
-    /// Per place, the moves that are looked up there: each at the rarest place of a unit that it needs.
+    /// Per place, the moves that are looked up there: each at the rarest place of a unit that it
+    /// needs.
     keyed: Rows,
     /// Per place, those of them that take from no counter.
     keyed_untaking: Rows,
-    /// Per counter, the moves with units that are looked up there: each at the rarest counter that it takes from.
+    /// Per counter, the moves with units that are looked up there: each at the rarest counter that
+    /// it takes from.
     counter_keyed: Rows,
     /// Per counter, the moves with units that take from it.
     consumers: Rows,
@@ -154,7 +158,8 @@ impl<N: Number> Control<N> {
         Ok((self.intern(&values)?, counters))
     }
 
-    /// A demand as places that units must hold and demands on counters; nothing when no control state can meet it.
+    /// A demand as places that units must hold and demands on counters; nothing when no control
+    /// state can meet it.
     pub(super) fn split_demand(&self, demand: &[(u32, N)]) -> Option<Demand<N>> {
         let mut split = Demand { places: Vec::new(), counters: Vec::new() };
         for (place, count) in demand {
@@ -198,8 +203,9 @@ impl<N: Number> Control<N> {
         counters.map(|counter| self.counter_keyed.row(counter).len()).sum()
     }
 
-    /// Collects the moves with units that the units allow in a state and that take only from `omega`, of which
-    /// `looked_up` moves are [looked up](Self::looked_up_at) at its counters. Returns how many moves were tried.
+    /// Collects the moves with units that the units allow in a state and that take only from
+    /// `omega`, of which `looked_up` moves are [looked up](Self::looked_up_at) at its counters.
+    /// Returns how many moves were tried.
     pub(super) fn paid(&self, state: State, omega: &FixedBitSet, looked_up: usize, into: &mut Vec<u32>) -> usize {
         let at_units: usize = self.places(state).map(|place| self.keyed.row(place).len()).sum();
         let mut tried = 0;

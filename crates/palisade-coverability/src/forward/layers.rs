@@ -1,13 +1,14 @@
 //! Layers: the control graph when some counters are ω, and its strongly connected components.
 //!
-//! In a layer a set Ω of counters holds ω. A move is *paid* when every counter it takes from is in Ω; paid moves can be
-//! made any number of times as far as counters go, so within a strongly connected component of the graph of paid moves
-//! the control can walk about at will, and every counter that a move inside the component puts tokens into can be
-//! filled: it may become ω as well. That is Karp and Miller's acceleration [KM69] for a whole component at once. The
-//! copycat rule is its smallest case: a paid move that leaves the control where it was.
+//! In a layer a set Ω of counters holds ω. A move is *paid* when every counter it takes from is in
+//! Ω; paid moves can be made any number of times as far as counters go, so within a strongly
+//! connected component of the graph of paid moves the control can walk about at will, and every
+//! counter that a move inside the component puts tokens into can be filled: it may become ω as
+//! well. That is Karp and Miller's acceleration [KM69] for a whole component at once. The copycat
+//! rule is its smallest case: a paid move that leaves the control where it was.
 //!
-//! Components are found by Tarjan's algorithm from a state on demand. They depend on Ω alone, not on the counters
-//! that are finite, and are shared by all markings of the layer.
+//! Components are found by Tarjan's algorithm from a state on demand. They depend on Ω alone, not
+//! on the counters that are finite, and are shared by all markings of the layer.
 
 use super::super::Context;
 use super::super::compact::Effect;
@@ -43,8 +44,8 @@ pub(super) struct Component {
     pub(super) gains: Vec<u32>,
     /// Paid moves out of it, one per kind of effect and component they lead to.
     exits: Option<Rc<Vec<Edge>>>,
-    /// Per counter outside Ω that was asked for, the moves of which it is the least such counter that they need; one per
-    /// kind.
+    /// Per counter outside Ω that was asked for, the moves of which it is the least such counter
+    /// that they need; one per kind.
     unpaid: FxHashMap<u32, Rc<Vec<Edge>>>,
     /// Per target, a state that meets its demand on units.
     meeting: Option<Rc<Vec<Option<State>>>>,
@@ -69,7 +70,8 @@ pub(super) struct Layers<N> {
     pub(super) control: Control<N>,
     pub(super) layers: Vec<Layer>,
     by_omega: FxHashMap<FixedBitSet, LayerId>,
-    /// Per move, how many of its effects an Ω that is being widened pays for, as far as was looked; otherwise 0.
+    /// Per move, how many of its effects an Ω that is being widened pays for, as far as was looked;
+    /// otherwise 0.
     paid: Vec<u32>,
     /// Work done and not yet counted (see [`Context::count_work`]).
     work: usize,
@@ -82,14 +84,16 @@ pub(super) struct Layers<N> {
 pub(super) struct Widened {
     /// The layer of the wider Ω.
     pub(super) layer: LayerId,
-    /// Counters that became ω besides those asked for, in order, each with a move that feeds it from ω counters.
+    /// Counters that became ω besides those asked for, in order, each with a move that feeds it
+    /// from ω counters.
     pub(super) pumps: Vec<(u32, u32)>,
 }
 
 /// How many moves are followed between two looks at the limits.
 const MOVES_BETWEEN_LOOKS: usize = 4_096;
 
-/// Where a move leads takes the time of one move more for each so many units, whose values are copied.
+/// Where a move leads takes the time of one move more for each so many units, whose values are
+/// copied.
 const UNITS_PER_MOVE: usize = 64;
 
 /// How many states are visited between two looks at the limits.
@@ -282,8 +286,8 @@ impl<N: Number> Layers<N> {
         Ok(())
     }
 
-    /// The paid moves out of a component: of several with the same effect outside Ω that lead to the same component,
-    /// one.
+    /// The paid moves out of a component: of several with the same effect outside Ω that lead to
+    /// the same component, one.
     pub(super) fn exits(
         &mut self,
         layer: LayerId,
@@ -309,7 +313,8 @@ impl<N: Number> Layers<N> {
         Ok(exits)
     }
 
-    /// The moves from a component that need units and counters outside Ω, of which `counter` is the least.
+    /// The moves from a component that need units and counters outside Ω, of which `counter` is the
+    /// least.
     pub(super) fn unpaid(
         &mut self,
         layer: LayerId,

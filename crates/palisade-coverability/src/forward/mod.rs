@@ -1,9 +1,10 @@
 //! Forward search with ω: the coverability set, per control state.
 //!
-//! [`control`] splits a marking into a control state (a value per unit) and counters; [`layers`] finds, for a set of
-//! counters that are ω, the components in which control walks freely; [`search`] builds the coverability set over
-//! components; [`concrete`] makes a firing sequence of a path with accelerations. Without units there is one control
-//! state, and the search is Karp and Miller's [KM69].
+//! [`control`] splits a marking into a control state (a value per unit) and counters; [`layers`]
+//! finds, for a set of counters that are ω, the components in which control walks freely;
+//! [`search`] builds the coverability set over components; [`concrete`] makes a firing sequence of
+//! a path with accelerations. Without units there is one control state, and the search is Karp and
+//! Miller's [KM69].
 
 mod concrete;
 mod control;
@@ -57,7 +58,8 @@ fn cover<N: Number>(
     Ok(Outcome::Coverable(finish(problem, slice, firings, slice.targets[target])))
 }
 
-/// With so many ω-markings, try a proof by what cannot be covered: fewer are quickly written and checked.
+/// With so many ω-markings, try a proof by what cannot be covered: fewer are quickly written and
+/// checked.
 const LARGE: usize = 1_000;
 
 /// The most bits for a table of the coverability set: 256 MiB.

@@ -1,14 +1,16 @@
 //! The coverability set over components of control states, by a tree of ω-markings.
 //!
-//! A node stands for all markings whose control is any state of a component, whose counters in Ω are ω and whose other
-//! counters are as given. Its successors are its component's exits and the moves that spend finite counters. Each is
-//! first widened: the gains of its component become ω (in stages, as a wider Ω makes larger components), and counters
-//! in which it exceeds an ancestor that it otherwise equals or exceeds become ω [KM69].
+//! A node stands for all markings whose control is any state of a component, whose counters in Ω
+//! are ω and whose other counters are as given. Its successors are its component's exits and the
+//! moves that spend finite counters. Each is first widened: the gains of its component become ω (in
+//! stages, as a wider Ω makes larger components), and counters in which it exceeds an ancestor that
+//! it otherwise equals or exceeds become ω [KM69].
 //!
-//! A successor below a node that is kept is left out. A node not yet expanded that lies below another is dropped; one
-//! that is expanded stays, and so do its descendants, so that nothing is lost (the mistake of the first algorithms for
-//! *minimal* coverability sets was to drop descendants [FG05]). Terminates: on
-//! an infinite branch some node exceeds an ancestor strictly, and Ω can grow only finitely often.
+//! A successor below a node that is kept is left out. A node not yet expanded that lies below
+//! another is dropped; one that is expanded stays, and so do its descendants, so that nothing is
+//! lost (the mistake of the first algorithms for *minimal* coverability sets was to drop
+//! descendants [FG05]). Terminates: on an infinite branch some node exceeds an ancestor strictly,
+//! and Ω can grow only finitely often.
 
 use super::super::Context;
 use super::super::compact::CompactNet;
@@ -91,8 +93,8 @@ fn signature<'a, N: 'a>(finite: impl Iterator<Item = &'a (u32, N)>) -> u64 {
 /// The search tries at most so many moves between two checks of the limits.
 const METER: usize = 512;
 
-/// After so many comparisons of markings the search checks the limits before the next move: where thousands of nodes share
-/// a component, one move takes as many comparisons.
+/// After so many comparisons of markings the search checks the limits before the next move: where
+/// thousands of nodes share a component, one move takes as many comparisons.
 const MOST_COMPARED: usize = 100_000;
 
 /// A move is compared with what is kept.
@@ -101,7 +103,8 @@ const WORK_PER_MOVE: usize = 4;
 /// So many residents are compared in the time of one piece of work.
 const COMPARED_PER_WORK: usize = 50;
 
-/// A move, which copies and changes counts of tokens, takes the time of a comparison for each so many of them.
+/// A move, which copies and changes counts of tokens, takes the time of a comparison for each so
+/// many of them.
 const COUNTS_PER_COMPARISON: usize = 8;
 
 /// Where a target is met: the node, the target's number, the state.
@@ -383,7 +386,8 @@ impl<N: Number> ForwardSearch<N> {
         kept.map(|node| self.layers.get(node.layer, node.component).states.len()).sum()
     }
 
-    /// The coverability set as ω-markings over the places of the compact net, in no order of places.
+    /// The coverability set as ω-markings over the places of the compact net, in no order of
+    /// places.
     pub(super) fn markings(&self) -> impl Iterator<Item = Vec<(u32, OmegaCount)>> + '_ {
         let control = &self.layers.control;
         self.nodes.iter().filter(|node| !node.dropped).flat_map(move |node| {
@@ -418,7 +422,8 @@ mod tests {
     use palisade_model::net::{Net, PlaceId, Problem, Query, Target};
     use std::sync::atomic::Ordering;
 
-    /// Tokens that walk around a ring of places: thousands of markings, none above another, in one component.
+    /// Tokens that walk around a ring of places: thousands of markings, none above another, in one
+    /// component.
     #[test]
     fn the_limits_are_looked_at_as_often_as_markings_are_compared() {
         let mut net = Net::default();

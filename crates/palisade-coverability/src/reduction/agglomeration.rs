@@ -1,21 +1,24 @@
 //! Agglomeration: two steps with a place between them become one.
 //!
-//! *Post*: the transitions out of place `p` need one token on `p` and nothing else. What is put on `p` may then go on at
-//! once, as going on earlier only makes more tokens available; each transition into `p` is joined with each out of it.
-//! *Pre*: only one transition leads into `p`, and it puts one token there and nothing else. It may then wait until the
-//! token is used, as waiting keeps more tokens where they were; it is joined with each transition out of `p`. In both
+//! *Post*: the transitions out of place `p` need one token on `p` and nothing else. What is put on
+//! `p` may then go on at once, as going on earlier only makes more tokens available; each
+//! transition into `p` is joined with each out of it. *Pre*: only one transition leads into `p`,
+//! and it puts one token there and nothing else. It may then wait until the token is used, as
+//! waiting keeps more tokens where they were; it is joined with each transition out of `p`. In both
 //! cases no target asks for `p` and no transition both takes from it and puts into it.
 //!
-//! On the way back a token on `p` is worth what it can still put (post) or what was taken for it (pre). Write `w` for
-//! such a worth.
+//! On the way back a token on `p` is worth what it can still put (post) or what was taken for it
+//! (pre). Write `w` for such a worth.
 //!
-//! * ω-markings: `k` tokens on `p` are allowed with every marking that stays in the set however their worth is added;
-//!   these sets shrink with `k` and stabilize, as there is no infinite descending chain of downward-closed sets.
+//! * ω-markings: `k` tokens on `p` are allowed with every marking that stays in the set however
+//!   their worth is added; these sets shrink with `k` and stabilize, as there is no infinite
+//!   descending chain of downward-closed sets.
 //! * basis: each marking, less the worth of `k` tokens, with `k` tokens on `p`; finitely many.
 //! * weights: `p` weighs as much as its worth (the heaviest one where there is a choice).
 //! * traps and siphons: `p` joins a trap when every worth meets it, and a siphon when one does.
 //!
-//! With pre-agglomeration there is one worth only, as there is one transition into `p`; that makes each of these exact.
+//! With pre-agglomeration there is one worth only, as there is one transition into `p`; that makes
+//! each of these exact.
 
 use super::arcs::weight;
 use super::log::{Agglomerated, MoveId, Origin, Removal, Start, Worth};
@@ -98,13 +101,15 @@ fn pre(net: &mut WorkingNet, place: PlaceId) -> bool {
     true
 }
 
-/// One transition after another. A second one that only loses tokens is left out, as no run needs it.
+/// One transition after another. A second one that only loses tokens is left out, as no run needs
+/// it.
 fn sequence(first: (MoveId, Count), second: (MoveId, Count), loses: bool) -> Origin {
     let second = if loses { (second.0, Count::ZERO) } else { second };
     Origin::Sequence { first, second }
 }
 
-/// The transitions into and out of a place, where agglomeration would not make more of them or many more arcs.
+/// The transitions into and out of a place, where agglomeration would not make more of them or many
+/// more arcs.
 fn ways(net: &mut WorkingNet, place: PlaceId) -> Option<(Vec<MoveId>, Vec<MoveId>)> {
     let producers = net.producers(place).to_vec();
     let consumers = net.consumers(place).to_vec();

@@ -17,11 +17,14 @@ pub(super) enum Origin {
 /// What was removed.
 #[derive(Clone, Debug)]
 pub(super) enum Removal {
-    /// A siphon without tokens went, with all transitions that take from it and all targets that ask for it.
+    /// A siphon without tokens went, with all transitions that take from it and all targets that
+    /// ask for it.
     Empty(Vec<PlaceId>),
-    /// Places went that hold any number of tokens, or whose tokens help no target, or that are never short of tokens.
+    /// Places went that hold any number of tokens, or whose tokens help no target, or that are
+    /// never short of tokens.
     Free(Vec<PlaceId>),
-    /// Transitions went that only lose tokens, or less often gain as many as others: what they take and put.
+    /// Transitions went that only lose tokens, or less often gain as many as others: what they take
+    /// and put.
     Losses(Vec<(Vec<PlaceId>, Vec<PlaceId>)>),
     /// The steps into and out of a place were merged.
     Agglomerated(Agglomerated),
@@ -39,9 +42,11 @@ pub(super) struct Agglomerated {
 /// What a token on an agglomerated place is worth.
 #[derive(Clone, Debug)]
 pub(super) enum Worth {
-    /// One of these can still be put for it: the postsets of the transitions out of the place, which need nothing else.
+    /// One of these can still be put for it: the postsets of the transitions out of the place,
+    /// which need nothing else.
     Put(Vec<Arcs>),
-    /// This was taken for it: the preset of the only transition into the place, which puts nothing else.
+    /// This was taken for it: the preset of the only transition into the place, which puts nothing
+    /// else.
     Taken(Arcs),
 }
 
@@ -50,7 +55,8 @@ pub(super) enum Worth {
 pub(super) enum Start {
     /// Chooses the tokens of a place that holds ω initially.
     Choose(PlaceId),
-    /// Fills a place by a transition that needs places filled before only, and adds so many tokens each time.
+    /// Fills a place by a transition that needs places filled before only, and adds so many tokens
+    /// each time.
     Fill(PlaceId, MoveId, Count),
     /// Fires a transition so many times, for the tokens that an agglomerated place holds initially.
     Expel(MoveId, Count),

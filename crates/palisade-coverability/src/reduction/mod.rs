@@ -1,9 +1,10 @@
 //! Reductions: a smaller problem with the same answer, and the way back for its evidence.
 //!
-//! Every rule keeps the answer in both directions and says how runs and all three forms of certificates of the smaller
-//! net become evidence on the larger one, exactly. Rules are applied in rounds until none does anything; each writes a
-//! [`Removal`](log::Removal) into a log, and the way [`Back`] reads the log from its end. Places are only ever taken away,
-//! and new transitions are sequences of old ones, so that all steps speak of the original net's places.
+//! Every rule keeps the answer in both directions and says how runs and all three forms of
+//! certificates of the smaller net become evidence on the larger one, exactly. Rules are applied in
+//! rounds until none does anything; each writes a [`Removal`](log::Removal) into a log, and the way
+//! [`Back`] reads the log from its end. Places are only ever taken away, and new transitions are
+//! sequences of old ones, so that all steps speak of the original net's places.
 //!
 //! | rule | what goes | certificates on the way back |
 //! |---|---|---|
@@ -14,9 +15,10 @@
 //! | losses | transitions without gain, and those that another transition does better | nothing to do, but see below |
 //! | agglomeration | a place with only one way in or out between two steps: the steps become one | see [`agglomeration`] |
 //!
-//! A transition that only loses tokens matters to no run, no closure and no inequality, but it can empty a trap. So a
-//! certificate with traps may be lost on the way back; [`ReductionOptions::keep_losses`] leaves those transitions in
-//! for methods that reason with traps.
+//! A transition that only loses tokens matters to no run, no closure and no inequality, but it can
+//! empty a trap. So a certificate with traps may be lost on the way back;
+//! [`ReductionOptions::keep_losses`] leaves those transitions in for methods that reason with
+//! traps.
 
 mod agglomeration;
 mod arcs;
@@ -59,14 +61,16 @@ impl Default for ReductionOptions {
 /// A smaller problem with the same answer.
 #[derive(Clone, Debug)]
 pub struct Reduced {
-    /// The smaller problem. It has no target when all are refuted, and a target without demands when one is trivial.
+    /// The smaller problem. It has no target when all are refuted, and a target without demands
+    /// when one is trivial.
     pub problem: Problem,
     /// The way back for its evidence.
     pub back: Back,
 }
 
 impl Reduced {
-    /// The reduced problem of a part of the targets, by their original numbers. What was left out helps none of all targets, so none of these.
+    /// The reduced problem of a part of the targets, by their original numbers. What was left out
+    /// helps none of all targets, so none of these.
     #[must_use]
     pub fn for_targets(&self, targets: Range<usize>) -> Self {
         let kept = self.back.targets.iter().enumerate().filter(|(_, number)| targets.contains(number));

@@ -1,10 +1,10 @@
-//! Implied places: those that are never short of tokens, because they start with enough, or because another place runs
-//! short first.
+//! Implied places: those that are never short of tokens, because they start with enough, or because
+//! another place runs short first.
 //!
-//! Place `p` follows `q` when every transition changes `p` by at least as much as `q`, so that `p` always holds at
-//! least `q`'s tokens and the difference they started with. Then `p` is implied when whatever is asked of `p` is asked
-//! of `q` too, up to that difference. A place that nothing ever lowers is implied when no more is asked of it than it
-//! starts with.
+//! Place `p` follows `q` when every transition changes `p` by at least as much as `q`, so that `p`
+//! always holds at least `q`'s tokens and the difference they started with. Then `p` is implied
+//! when whatever is asked of `p` is asked of `q` too, up to that difference. A place that nothing
+//! ever lowers is implied when no more is asked of it than it starts with.
 
 use super::arcs::weight;
 use super::log::{MoveId, Removal};
@@ -29,7 +29,8 @@ pub(super) fn remove_implied(net: &mut WorkingNet) -> bool {
     if removed.is_empty() {
         return false;
     }
-    // One after the other: each is implied by places that were still there, so that the last has to come back first.
+    // One after the other: each is implied by places that were still there, so that the last has to
+    // come back first.
     net.log.extend(removed.into_iter().map(|place| Removal::Free(vec![place])));
     true
 }
@@ -51,7 +52,8 @@ fn is_implied(net: &mut WorkingNet, place: PlaceId) -> bool {
     rivals.into_iter().any(|rival| follows(net, place, rival, &consumers))
 }
 
-/// Whether `place` holds at least what `rival` holds, and a difference, and is asked for no more than that.
+/// Whether `place` holds at least what `rival` holds, and a difference, and is asked for no more
+/// than that.
 fn follows(net: &mut WorkingNet, place: PlaceId, rival: PlaceId, consumers: &[MoveId]) -> bool {
     let difference = match (&net.initial[place.index()], &net.initial[rival.index()]) {
         (OmegaCount::Finite(own), OmegaCount::Finite(other)) => match own.minus(other) {
@@ -73,8 +75,8 @@ fn follows(net: &mut WorkingNet, place: PlaceId, rival: PlaceId, consumers: &[Mo
         && asks_at_most(net, place, Some(rival), consumers, &difference)
 }
 
-/// Whether no transition and no target asks more of `place` than of `rival` and a difference; where nothing is asked
-/// of `rival`, than the difference.
+/// Whether no transition and no target asks more of `place` than of `rival` and a difference; where
+/// nothing is asked of `rival`, than the difference.
 fn asks_at_most(
     net: &WorkingNet,
     place: PlaceId,

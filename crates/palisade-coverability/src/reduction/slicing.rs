@@ -4,8 +4,8 @@ use super::log::{Removal, Start};
 use super::working_net::WorkingNet;
 use palisade_model::net::{Count, OmegaCount, PlaceId};
 
-/// Takes away the places that stay empty even when tokens are never used up, which are a siphon, with the transitions
-/// and targets that need them.
+/// Takes away the places that stay empty even when tokens are never used up, which are a siphon,
+/// with the transitions and targets that need them.
 pub(super) fn remove_empty(net: &mut WorkingNet) -> bool {
     let mut marked: Vec<bool> = net.initial.iter().map(|count| *count != OmegaCount::Finite(Count::ZERO)).collect();
     let mut missing: Vec<usize> = Vec::with_capacity(net.moves.len());
@@ -46,8 +46,8 @@ pub(super) fn remove_empty(net: &mut WorkingNet) -> bool {
     true
 }
 
-/// Takes away the places that hold any number of tokens: initially, or once a transition has fired often enough that
-/// needs unbounded places only.
+/// Takes away the places that hold any number of tokens: initially, or once a transition has fired
+/// often enough that needs unbounded places only.
 pub(super) fn remove_unbounded(net: &mut WorkingNet) -> bool {
     let mut unbounded: Vec<bool> = net.initial.iter().map(|count| *count == OmegaCount::Omega).collect();
     let mut found: Vec<PlaceId> = net.living_places().filter(|place| unbounded[place.index()]).collect();
@@ -65,7 +65,8 @@ pub(super) fn remove_unbounded(net: &mut WorkingNet) -> bool {
         let given = net.at(id).post.clone();
         for (place, count) in given {
             if !std::mem::replace(&mut unbounded[place.index()], true) {
-                // Nothing is taken from the place, which was not among the unbounded ones: all that is put is gained.
+                // Nothing is taken from the place, which was not among the unbounded ones: all that
+                // is put is gained.
                 net.starts.push(Start::Fill(place, id, count));
                 found.push(place);
                 for consumer in net.consumers(place) {
@@ -81,8 +82,8 @@ pub(super) fn remove_unbounded(net: &mut WorkingNet) -> bool {
     drop_free(net, found)
 }
 
-/// Takes away the places whose tokens help no target: none asks for them, and no transition needs them that gains
-/// tokens on a place that helps.
+/// Takes away the places whose tokens help no target: none asks for them, and no transition needs
+/// them that gains tokens on a place that helps.
 pub(super) fn remove_idle(net: &mut WorkingNet) -> bool {
     let mut helps = net.demanded();
     let mut pending: Vec<PlaceId> = net.living_places().filter(|place| helps[place.index()]).collect();
@@ -101,8 +102,8 @@ pub(super) fn remove_idle(net: &mut WorkingNet) -> bool {
         }
     }
     let idle: Vec<PlaceId> = net.living_places().filter(|place| !helps[place.index()]).collect();
-    // A transition that needs an idle place gains nothing on places that help: without the place it still only loses,
-    // and may do so more often, which changes no answer.
+    // A transition that needs an idle place gains nothing on places that help: without the place it
+    // still only loses, and may do so more often, which changes no answer.
     drop_free(net, idle)
 }
 

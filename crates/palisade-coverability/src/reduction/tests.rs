@@ -1,5 +1,5 @@
-//! On thousands of small random nets: reduced and unreduced answers are equal, runs replay on the original net, and
-//! certificates of every form pass the checker there.
+//! On thousands of small random nets: reduced and unreduced answers are equal, runs replay on the
+//! original net, and certificates of every form pass the checker there.
 
 use super::*;
 use palisade_evidence::{Invariant, NetCertificate, NetRun, OmegaMarking, Refutation, WeightedTrap};
@@ -55,8 +55,8 @@ impl Random {
     }
 }
 
-/// Karp and Miller's tree [KM69] without memory between branches: a run to a target, or the markings of the tree, or
-/// nothing when it grows too large.
+/// Karp and Miller's tree [KM69] without memory between branches: a run to a target, or the
+/// markings of the tree, or nothing when it grows too large.
 fn karp_miller(problem: &Problem) -> Option<Result<NetRun, Vec<OmegaMarking>>> {
     const LARGE: usize = 1500;
     let net = &problem.net;
@@ -154,7 +154,8 @@ fn breadth_first(problem: &Problem) -> Option<NetRun> {
     None
 }
 
-/// The complement of a downward-closed set is upward closed; the least markings of the backward search.
+/// The complement of a downward-closed set is upward closed; the least markings of the backward
+/// search.
 fn backward(problem: &Problem) -> NetCertificate {
     let mut basis: Vec<Vec<(PlaceId, Count)>> = Vec::new();
     let mut pending: Vec<Vec<(PlaceId, Count)>> =
@@ -227,7 +228,8 @@ fn answers_runs_and_certificates() {
     assert!(runs > 1000 && proofs > 1000 && smaller > 1000, "{runs} runs, {proofs} proofs, {smaller} smaller nets");
 }
 
-/// Random weights and traps that the checker accepts on the reduced net are accepted on the original one.
+/// Random weights and traps that the checker accepts on the reduced net are accepted on the
+/// original one.
 #[test]
 fn separators() {
     let mut random = Random(2);

@@ -28,8 +28,8 @@ pub(super) fn remove_alike(net: &mut WorkingNet) -> bool {
     drop_moves(net, &outdone)
 }
 
-/// Transitions that another one with the same effect outdoes by needing less; of several that need the same the first
-/// one stays.
+/// Transitions that another one with the same effect outdoes by needing less; of several that need
+/// the same the first one stays.
 fn needing_more(net: &WorkingNet) -> Vec<MoveId> {
     let mut by_effect: FxHashMap<Vec<(PlaceId, Count, bool)>, Vec<MoveId>> = FxHashMap::default();
     for (id, transition) in net.living() {
@@ -73,7 +73,8 @@ fn strictly_outdone(net: &mut WorkingNet, mut dead: Vec<bool>) -> Vec<MoveId> {
             .filter(|(place, count)| count > weight(&net.at(id).pre, *place))
             .map(|(place, _)| *place)
             .collect();
-        // A transition that outdoes it gains on the same places: look at the producers of the place that has fewest.
+        // A transition that outdoes it gains on the same places: look at the producers of the place
+        // that has fewest.
         let Some(rarest) = gained.into_iter().min_by_key(|place| net.producers(*place).len()) else { continue };
         let rivals: Vec<MoveId> = net.producers(rarest).iter().take(MANY).copied().collect();
         let own = net.at(id);
@@ -129,7 +130,8 @@ fn is_below(smaller: &Arcs, larger: &Arcs) -> bool {
     smaller.len() <= larger.len() && smaller.iter().all(|(place, count)| count <= weight(larger, *place))
 }
 
-/// Whether from any marking that enables both, `one` leaves at least what `other` leaves: `post − pre` is nowhere less.
+/// Whether from any marking that enables both, `one` leaves at least what `other` leaves:
+/// `post − pre` is nowhere less.
 fn leaves_no_less(one: &Move, other: &Move) -> bool {
     let at_least = |place: PlaceId| {
         // one.post − one.pre ≥ other.post − other.pre, without negative numbers.

@@ -183,7 +183,8 @@ impl WorkingNet {
             net.add_transition(name, renumber(&transition.pre), renumber(&transition.post));
             transitions.push(transition.gains().then_some(id));
         }
-        // A unit that has lost places may hold no token; it is one still where the others always hold one.
+        // A unit that has lost places may hold no token; it is one still where the others always
+        // hold one.
         let left = |unit: &Vec<PlaceId>| unit.iter().filter_map(|place| new_ids[place.index()]).collect();
         net.add_sound_units(problem.net.units.iter().map(left));
         let targets: Vec<Target> =

@@ -29,7 +29,8 @@ pub(in super::super) fn integers(weights: &[(u32, f64)], multipliers: &[f64]) ->
     })
 }
 
-/// Weights and multipliers scaled to integers, when they are close to fractions with a small common denominator.
+/// Weights and multipliers scaled to integers, when they are close to fractions with a small common
+/// denominator.
 pub(in super::super) fn to_integers(weights: &[(u32, f64)], multipliers: &[f64]) -> Option<Integers> {
     let values: Vec<f64> = weights.iter().map(|(_, value)| *value).chain(multipliers.iter().copied()).collect();
     let fractions: Vec<(i64, i64)> = values.iter().map(|value| fraction(*value)).collect::<Option<_>>()?;

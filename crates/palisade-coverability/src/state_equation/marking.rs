@@ -10,8 +10,8 @@ use palisade_model::limits::StopReason;
 use std::collections::BTreeMap;
 
 impl<N: Number> Program<'_, N> {
-    /// Which places of the slice are marked after a solution of the state equation that covers the target and keeps
-    /// the traps marked, with few firings. There is one when nothing separates.
+    /// Which places of the slice are marked after a solution of the state equation that covers the
+    /// target and keeps the traps marked, with few firings. There is one when nothing separates.
     pub(super) fn solution(&self, context: &Context) -> Result<Vec<bool>, Stop> {
         let mut variables = ProblemVariables::new();
         let firings: Vec<Variable> = self.rows.iter().map(|_| variables.add(variable().min(0.0))).collect();

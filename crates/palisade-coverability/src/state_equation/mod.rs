@@ -1,4 +1,5 @@
-//! The state equation, refined by traps: a linear proof that no marking reachable over ℚ covers the target.
+//! The state equation, refined by traps: a linear proof that no marking reachable over ℚ covers the
+//! target.
 //!
 //! Every reachable marking is `m0 + C·x` for some `x ≥ 0`. When no such marking covers the target
 //! `g`, Farkas' lemma gives weights `y ≥ 0` with `y·C ≤ 0` and `y·g > y·m0`: a [`Refutation`].
@@ -90,7 +91,8 @@ fn refute<N: Number>(
     }
 }
 
-/// The refutation with these weights `w` and multipliers, as evidence: its weights are `y = w + Σ z` over the traps.
+/// The refutation with these weights `w` and multipliers, as evidence: its weights are
+/// `y = w + Σ z` over the traps.
 fn assemble<N: Number>(
     slice: &Slice,
     program: &Program<'_, N>,
@@ -124,8 +126,8 @@ fn dense(slice: &Slice, refutation: &Refutation) -> Vec<BigInt> {
     weights
 }
 
-/// Whether no transition increases the weighted sum. Transitions outside the slice put nothing there that they do not
-/// take, and the weights are not negative.
+/// Whether no transition increases the weighted sum. Transitions outside the slice put nothing
+/// there that they do not take, and the weights are not negative.
 fn is_inductive<N: Number>(compact: &CompactNet<N>, slice: &Slice, refutation: &Refutation) -> bool {
     let weights = dense(slice, refutation);
     weights.iter().all(|weight| !weight.is_negative())
@@ -165,7 +167,8 @@ fn refutes<N: Number>(compact: &CompactNet<N>, slice: &Slice, refutation: &Refut
     weights.iter().all(|weight| !weight.is_negative()) && demand > bound
 }
 
-/// The largest trap among the places of the slice that are empty in a marking, if it is marked initially.
+/// The largest trap among the places of the slice that are empty in a marking, if it is marked
+/// initially.
 fn find_trap(problem: &Problem, slice: &Slice, marked: &[bool]) -> Option<Vec<u32>> {
     let net = &problem.net;
     let number = |place: &PlaceId| slice.number(*place);

@@ -1,5 +1,6 @@
-//! The linear program for weights that separate, with constraints generated as needed: of those that a solution violates, the one that cuts
-//! deepest. Few of all constraints matter, and the program goes on from its solution, which costs few pivots each time.
+//! The linear program for weights that separate, with constraints generated as needed: of those
+//! that a solution violates, the one that cuts deepest. Few of all constraints matter, and the
+//! program goes on from its solution, which costs few pivots each time.
 
 use super::super::Context;
 use super::super::compact::CompactNet;
@@ -43,7 +44,8 @@ impl<'a, N: Number> Program<'a, N> {
         Self { compact, target, traps: Vec::new(), rows: Vec::new(), is_row }
     }
 
-    /// Weights that separate every marking of the state equation and the traps from the target, of least sum.
+    /// Weights that separate every marking of the state equation and the traps from the target, of
+    /// least sum.
     pub(super) fn separate(&mut self, context: &Context) -> Result<Option<Separation>, Stop> {
         let mut solved = self.set_up(context)?;
         while let Some(program) = solved {
@@ -72,7 +74,8 @@ impl<'a, N: Number> Program<'a, N> {
         sums
     }
 
-    /// Of the transitions that increase the weighted sum, the one from whose constraint the weights are farthest.
+    /// Of the transitions that increase the weighted sum, the one from whose constraint the weights
+    /// are farthest.
     fn deepest(&self, separation: &Separation) -> Option<u32> {
         let sums = self.sums(separation);
         let mut candidates = FixedBitSet::with_capacity(self.compact.transitions.len());
@@ -98,7 +101,8 @@ impl<'a, N: Number> Program<'a, N> {
         self.compact.places()
     }
 
-    /// Solves the program over the constraints generated so far: its columns are the weights of places and the multipliers of traps.
+    /// Solves the program over the constraints generated so far: its columns are the weights of
+    /// places and the multipliers of traps.
     fn set_up(&self, context: &Context) -> Result<Option<Solved>, Stop> {
         let initial: Vec<f64> = self.compact.initial.iter().map(coefficient).collect();
         let mut factors: Vec<f64> = initial.iter().map(|tokens| -tokens).collect();

@@ -1,6 +1,7 @@
 //! Linear programs that take further constraints once they are solved.
 //!
-//! The simplex method goes on from the last basis, so that a constraint costs a factorization and few pivots.
+//! The simplex method goes on from the last basis, so that a constraint costs a factorization and
+//! few pivots.
 
 use super::super::Context;
 use super::super::number::Stop;
@@ -8,7 +9,8 @@ use microlp::{ComparisonOp, Error, LinearExpr, OptimizationDirection, Problem, S
 use palisade_model::limits::StopReason;
 use std::time::Duration;
 
-/// The time between two checks of the limits while the solver computes, at first; it doubles each time.
+/// The time between two checks of the limits while the solver computes, at first; it doubles each
+/// time.
 pub(super) const FIRST_SLICE: f64 = 0.1;
 
 /// The coefficients of a constraint by column, each column once.
@@ -55,7 +57,8 @@ impl Solved {
         Self::optimum(outcome, variables, constraints + 1, pivots, context)
     }
 
-    /// Lets the solver go on until it has the optimum; it has taken so many pivots before. Each of them touches every constraint.
+    /// Lets the solver go on until it has the optimum; it has taken so many pivots before. Each of
+    /// them touches every constraint.
     fn optimum(
         mut outcome: Result<SolveOutcome, Error>,
         variables: Vec<Variable>,

@@ -157,7 +157,8 @@ impl Bits {
 mod tests {
     use super::*;
 
-    /// Every operator on every pair of half-known small numbers says nothing that a number it stands for does not meet.
+    /// Every operator on every pair of half-known small numbers says nothing that a number it
+    /// stands for does not meet.
     #[test]
     fn what_is_known_is_so() {
         let numbers = -3..=4i64;

@@ -1,13 +1,17 @@
 //! Whether what is shown of an unoptimised build holds of every compilation of its sources.
 //!
-//! A build without optimisation has its accesses in the order of the source. If it is robust, and all that compilers may do with its accesses
-//! is to delay stores past later loads, or to merge neighbours of one address, then each of them makes a program of which store buffers
-//! show nothing but what interleavings of the source show. Here the second condition is decided, from the orderings that the listing has:
-//! either all accesses are sequentially consistent, or no path of a thread has two accesses that compilers may exchange in
-//! another way, nor a read-modify-write in the place of a fence; and no interleaving comes to a race of data without atomics (`races`). THEORY.md ("Every compilation") has the argument.
+//! A build without optimisation has its accesses in the order of the source. If it is robust, and
+//! all that compilers may do with its accesses is to delay stores past later loads, or to merge
+//! neighbours of one address, then each of them makes a program of which store buffers show nothing
+//! but what interleavings of the source show. Here the second condition is decided, from the
+//! orderings that the listing has: either all accesses are sequentially consistent, or no path of a
+//! thread has two accesses that compilers may exchange in another way, nor a read-modify-write in
+//! the place of a fence; and no interleaving comes to a race of data without atomics (`races`).
+//! THEORY.md ("Every compilation") has the argument.
 //!
-//! Paths are those that one thread may take, whatever it loads: registers are followed as far as their bits are known (`bits`), so that what
-//! follows a compare-and-swap that succeeds is told from what follows one that does not.
+//! Paths are those that one thread may take, whatever it loads: registers are followed as far as
+//! their bits are known (`bits`), so that what follows a compare-and-swap that succeeds is told
+//! from what follows one that does not.
 
 mod bits;
 mod monitor;
@@ -38,7 +42,8 @@ pub struct Objection {
 /// More states of one thread are not followed.
 const MOST_STATES: usize = 200_000;
 
-/// Whether orderings suffice for every compilation, of a program that was read in source order, and which a certificate shows robust; nothing for any other program.
+/// Whether orderings suffice for every compilation, of a program that was read in source order, and
+/// which a certificate shows robust; nothing for any other program.
 pub fn every_compilation(program: &Program, certificate: &RobustCertificate) -> Option<Result<(), Objection>> {
     let heading = Heading::of(&program.source).filter(|heading| heading.is_in_source_order)?;
     if let Some((place, reason)) = heading.unknown {
@@ -79,7 +84,8 @@ fn place(program: &Program, instruction: &Instruction) -> String {
     program.listed(instruction).map_or("?", |listed| listed.place).to_owned()
 }
 
-/// A state of a thread: where it is, what is known of its live registers, what the monitor remembers.
+/// A state of a thread: where it is, what is known of its live registers, what the monitor
+/// remembers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct State {
     label: LabelId,
@@ -162,7 +168,8 @@ impl<'a> Paths<'a> {
             Action::Cas { register, expected, .. } => {
                 let expected = value(expected);
                 let found = |bits: Bits| register.map(|register| (register, bits));
-                // Whether it succeeds or not, its instruction drains the buffer, and neither is a fence.
+                // Whether it succeeds or not, its instruction drains the buffer, and neither is a
+                // fence.
                 let mut before = state.monitor;
                 before.follow(id, address, Step::Private)?;
                 let failed = expected.known().map_or(Bits::UNKNOWN, Bits::anything_but);

@@ -1,19 +1,23 @@
 //! The table of what compilers may do, as a monitor that follows a path of one thread.
 //!
-//! THEORY.md ("Every compilation") proves that what the monitor admits no compiler turns into more than a store buffer does.
+//! THEORY.md ("Every compilation") proves that what the monitor admits no compiler turns into more
+//! than a store buffer does.
 
 use palisade_model::program::{InstructionId, Ordering, SourceAccess, Value};
 
 /// What is to be remembered of a path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Monitor {
-    /// A load that later accesses may come before, with the address that it and an access which ends this share, if there can be one.
+    /// A load that later accesses may come before, with the address that it and an access which
+    /// ends this share, if there can be one.
     open: Option<(InstructionId, Option<Value>)>,
     /// A store that may still be in the buffer.
     pending: Option<InstructionId>,
-    /// A sequentially consistent store that may be: later loads may come before it, although its instruction drains the buffer.
+    /// A sequentially consistent store that may be: later loads may come before it, although its
+    /// instruction drains the buffer.
     exchanged: Option<InstructionId>,
-    /// A store before which later relaxed ones may come, with its address if all such stores have the same.
+    /// A store before which later relaxed ones may come, with its address if all such stores have
+    /// the same.
     stored: Option<(InstructionId, Option<Value>)>,
     /// An access without atomics before which later stores may come, unless they release.
     plain: Option<InstructionId>,
@@ -25,7 +29,8 @@ pub(super) enum Step {
     Load(Ordering),
     Store(Ordering),
     ReadModifyWrite(Ordering),
-    /// The loop of a read-modify-write that fails, or its first guess: nothing that the source does.
+    /// The loop of a read-modify-write that fails, or its first guess: nothing that the source
+    /// does.
     Nothing,
     Fence,
     /// An access without atomics.
@@ -133,8 +138,8 @@ impl Monitor {
 }
 
 impl Step {
-    /// The step that an access of the source is where its instruction only loads, and where it changes memory; on memory of the thread's own,
-    /// a locked instruction is neither.
+    /// The step that an access of the source is where its instruction only loads, and where it
+    /// changes memory; on memory of the thread's own, a locked instruction is neither.
     pub(super) fn of(access: SourceAccess, does_load: bool, is_private: bool) -> Self {
         match access {
             SourceAccess::Load(Ordering::Plain) | SourceAccess::Store(Ordering::Plain) => Self::Plain,

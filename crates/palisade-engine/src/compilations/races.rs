@@ -1,6 +1,8 @@
-//! Races of data without atomics: two copies at accesses to one address at once, of which one stores and one is plain.
+//! Races of data without atomics: two copies at accesses to one address at once, of which one
+//! stores and one is plain.
 //!
-//! They are sought among the interleavings that a certificate of robustness has. What is robust has no other states of threads under TSO.
+//! They are sought among the interleavings that a certificate of robustness has. What is robust has
+//! no other states of threads under TSO.
 
 use super::{Objection, place};
 use palisade_evidence::{LocalIndex, LocalState, RobustCertificate, ScConfiguration, Tokens};

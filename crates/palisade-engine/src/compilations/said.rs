@@ -2,7 +2,8 @@
 
 use palisade_model::program::{Action, Instruction, Ordering, Program, SourceAccess};
 
-/// What the source does at an instruction; nothing where nothing is known, or where it does not fit the instruction.
+/// What the source does at an instruction; nothing where nothing is known, or where it does not fit
+/// the instruction.
 pub(super) fn said(program: &Program, instruction: &Instruction) -> Option<SourceAccess> {
     let access = program.listed(instruction)?.access?;
     let fits = match (access, &instruction.action) {
@@ -11,7 +12,8 @@ pub(super) fn said(program: &Program, instruction: &Instruction) -> Option<Sourc
         | (SourceAccess::Fence(Ordering::SeqCst), Action::Fence) => true,
         (SourceAccess::Store(ordering), Action::Rmw { .. }) => ordering == Ordering::SeqCst,
         (SourceAccess::Store(ordering), Action::Store { .. }) => ordering != Ordering::SeqCst,
-        // What x86 has no instruction for is a load and a loop around `cmpxchg`; on memory of the thread's own it is a fence.
+        // What x86 has no instruction for is a load and a loop around `cmpxchg`; on memory of the
+        // thread's own it is a fence.
         (
             SourceAccess::ReadModifyWrite(_),
             Action::Load { .. } | Action::Cas { .. } | Action::Rmw { .. } | Action::Fence,

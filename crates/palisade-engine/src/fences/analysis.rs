@@ -1,7 +1,8 @@
 //! Attacks of one thread under candidate sets of measures.
 //!
-//! What measures change is the delaying phase alone, in which the forbidden labels are obstacles ([`DelayingPhases`]).
-//! The exploration under SC before it and everything known of the helpers' phase after it are shared.
+//! What measures change is the delaying phase alone, in which the forbidden labels are obstacles
+//! ([`DelayingPhases`]). The exploration under SC before it and everything known of the helpers'
+//! phase after it are shared.
 //!
 //! Where an exploration takes more than its round allows, the net of the attack has its turn.
 
@@ -120,7 +121,8 @@ impl<'a, 'p> Analysis<'a, 'p> {
         }
     }
 
-    /// Whether an attack stays feasible under a set of measures: then a row that the set does not touch.
+    /// Whether an attack stays feasible under a set of measures: then a row that the set does not
+    /// touch.
     pub(super) fn remaining(&mut self, attack: &Attack, set: &MeasureSet) -> Result<Option<MeasureSet>, Halt<Fault>> {
         self.attempt.limits.check()?;
         self.candidates += 1;
@@ -300,7 +302,8 @@ impl<'a, 'p> Analysis<'a, 'p> {
 
 /// The measures that would stop the attacker on its way from a store to a delaying node.
 ///
-/// With ω the way is one of many that the node stands for: those repeat parts of it, and meet the same labels.
+/// With ω the way is one of many that the node stands for: those repeat parts of it, and meet the
+/// same labels.
 fn row(
     system: &mut System<'_>,
     catalogue: &Catalogue,
@@ -337,8 +340,8 @@ fn row(
     Ok(row)
 }
 
-/// The steps to a delaying node of an exact exploration, each with the control before it. Where several lead from one node to
-/// the next it is the one that [`row`] is about.
+/// The steps to a delaying node of an exact exploration, each with the control before it. Where
+/// several lead from one node to the next it is the one that [`row`] is about.
 fn delaying_steps(
     system: &mut System<'_>,
     catalogue: &Catalogue,

@@ -1,4 +1,5 @@
-//! One attempt at all attacks that are open: which methods take part, and how much work they may do.
+//! One attempt at all attacks that are open: which methods take part, and how much work they may
+//! do.
 
 use crate::decide::{Round, Schedule};
 use palisade_exploration::instrumented::Fault;
@@ -27,8 +28,8 @@ pub(super) struct Attempt<'f> {
     pub(super) values: usize,
     /// The methods that take part.
     pub(super) methods: Methods,
-    /// The step at which values grow, when the attempt admits the first values only: what it finds is real, what it does not
-    /// find means nothing.
+    /// The step at which values grow, when the attempt admits the first values only: what it finds
+    /// is real, what it does not find means nothing.
     pub(super) growth: Option<&'f Fault>,
 }
 

@@ -1,7 +1,9 @@
 //! Sets of measures of which checks of the changed programs say whether they are valid.
 //!
-//! Where counters grow, or have very many values, no search for attacks comes to an end. But `check` may show the program with a set robust without knowing all
-//! values of its counters, and an attack on it shows a row. So sets are found in [rounds](super::rounds) of guess and check, which begin with the rows that searches have found.
+//! Where counters grow, or have very many values, no search for attacks comes to an end. But
+//! `check` may show the program with a set robust without knowing all values of its counters, and
+//! an attack on it shows a row. So sets are found in [rounds](super::rounds) of guess and check,
+//! which begin with the rows that searches have found.
 
 use super::catalogue::{Catalogue, MeasureSet};
 use super::catalogues::Catalogues;
@@ -22,7 +24,8 @@ use palisade_model::limits::StopReason;
 use palisade_model::program::{InstructionId, Program};
 use palisade_semantics::StepKind;
 
-/// The plan for all parts together, with the measures on offer for these; nothing where checks do not decide what is asked.
+/// The plan for all parts together, with the measures on offer for these; nothing where checks do
+/// not decide what is asked.
 pub(super) fn by_checks(
     offered: &Offered<'_>,
     plans: &[PartPlan],
@@ -110,7 +113,8 @@ impl Guesses for Guessing<'_> {
         })
     }
 
-    /// What the attacker passes while it delays. It passes no fence, and instructions keep their numbers.
+    /// What the attacker passes while it delays. It passes no fence, and instructions keep their
+    /// numbers.
     fn row(&self, _: &Program, violation: &Box<Violation>) -> MeasureSet {
         let delaying = violation.steps[violation.issue..violation.load].iter();
         let own = delaying.filter(|step| step.copy == violation.attacker);
@@ -171,7 +175,8 @@ impl Deciding<'_> {
         Ok(matches!(self.guessing.ask(&changed)?, Decided::Robust(())))
     }
 
-    /// The optima asked for, and whether these are all; nothing when one of the candidates has given a new row.
+    /// The optima asked for, and whether these are all; nothing when one of the candidates has
+    /// given a new row.
     fn optima(&mut self, cheapest: &Cheapest) -> Result<Option<(Vec<MeasureSet>, bool)>, Fault> {
         let most = self.request.alternatives;
         let (costs, limits) = (self.guessing.catalogue.costs(), &self.guessing.options.limits);
@@ -192,7 +197,8 @@ impl Deciding<'_> {
         Ok(Some((optima, are_all)))
     }
 
-    /// Asks whether all measures but one will do, for each that no row names alone; whether every answer is known.
+    /// Asks whether all measures but one will do, for each that no row names alone; whether every
+    /// answer is known.
     fn judge_one_by_one(&mut self) -> Result<bool, Fault> {
         for measure in 0..self.guessing.catalogue.len() {
             let mut set = self.guessing.catalogue.everything();

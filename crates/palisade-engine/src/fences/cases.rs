@@ -1,15 +1,17 @@
-//! The proof that no set which touches all rows of a block costs less than the optimum: cases, each with weights of rows.
+//! The proof that no set which touches all rows of a block costs less than the optimum: cases, each
+//! with weights of rows.
 
 use super::catalogue::MeasureSet;
 use num_bigint::BigUint;
 use num_traits::Zero;
 use palisade_model::limits::{Limits, StopReason};
 
-/// A node of the tree of cases; each node stands before its children. Costs are numbers of some type `C`.
+/// A node of the tree of cases; each node stands before its children. Costs are numbers of some
+/// type `C`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Case<C> {
-    /// One child for each measure of this row that is not excluded, in order: it chooses that measure and excludes those
-    /// before it.
+    /// One child for each measure of this row that is not excluded, in order: it chooses that
+    /// measure and excludes those before it.
     Branch(usize),
     /// Weights of rows that no measure chosen touches.
     Leaf(Vec<(usize, C)>),
@@ -50,8 +52,8 @@ pub(crate) fn prove(
     Ok(is_shown.then_some(proving.cases))
 }
 
-/// Weights of the open rows such that those of no measure that is not excluded weigh more than it costs. A row that has
-/// lost all its measures can weigh anything.
+/// Weights of the open rows such that those of no measure that is not excluded weigh more than it
+/// costs. A row that has lost all its measures can weigh anything.
 pub(crate) fn weights(
     rows: &[MeasureSet],
     units: &[BigUint],
@@ -85,8 +87,8 @@ struct Proving<'a> {
 }
 
 impl Proving<'_> {
-    /// Adds the cases of the sets that have measures of this cost, which touch all rows but the `open` ones, and nothing
-    /// excluded. False when there are too many.
+    /// Adds the cases of the sets that have measures of this cost, which touch all rows but the
+    /// `open` ones, and nothing excluded. False when there are too many.
     fn prove(&mut self, excluded: &MeasureSet, cost: &BigUint, open: &[usize]) -> Result<bool, StopReason> {
         if self.cases.len() >= MOST_CASES {
             return Ok(false);

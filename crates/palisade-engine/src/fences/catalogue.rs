@@ -102,7 +102,8 @@ impl Catalogue {
         !self.instructions.is_empty()
     }
 
-    /// The measures that would stop the attacker, a copy of a thread, on a way: some instructions, from the delayed store on.
+    /// The measures that would stop the attacker, a copy of a thread, on a way: some instructions,
+    /// from the delayed store on.
     pub(super) fn row_of(&self, program: &Program, thread: ThreadId, way: &[InstructionId]) -> MeasureSet {
         let mut row = self.nothing();
         for id in way {

@@ -1,7 +1,8 @@
-//! The measures on offer for a program: those that bear on an attack and are permitted, in parts that have none in common.
+//! The measures on offer for a program: those that bear on an attack and are permitted, in parts
+//! that have none in common.
 //!
-//! What is chosen for one thread does not bear on another, unless both have measures that are the same change of the source. A part has
-//! the threads that such measures link.
+//! What is chosen for one thread does not bear on another, unless both have measures that are the
+//! same change of the source. A part has the threads that such measures link.
 
 use super::catalogue::Catalogue;
 use super::cost::Cost;
@@ -148,8 +149,8 @@ fn is_store(instruction: &Instruction) -> bool {
     matches!(instruction.action, Action::Store { .. })
 }
 
-/// All measures that the options permit in threads that run, whether they bear on an attack or not: thread by thread,
-/// first the fences, then the exchanges.
+/// All measures that the options permit in threads that run, whether they bear on an attack or not:
+/// thread by thread, first the fences, then the exchanges.
 pub(super) fn permitted(program: &Program, options: &FenceOptions) -> Vec<Measure> {
     let sites = Sites::of(program);
     let mut measures = Vec::new();

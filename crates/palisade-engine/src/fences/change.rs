@@ -5,14 +5,16 @@ use palisade_model::program::{
 };
 use std::collections::BTreeMap;
 
-/// The program with measures taken. A fence at label l is the change of [ESOP13, §7]: the instructions at l move to a fresh
-/// label, which a fence at l leads to. Instructions keep their numbers; fences come after them.
+/// The program with measures taken. A fence at label l is the change of [ESOP13, §7]: the
+/// instructions at l move to a fresh label, which a fence at l leads to. Instructions keep their
+/// numbers; fences come after them.
 #[must_use]
 pub fn with_measures(program: &Program, measures: &[Measure]) -> Program {
     with_measures_at(program, &Sites::of(program), measures)
 }
 
-/// The same where the sites are known: those of the program as it is written, where this one is made of it.
+/// The same where the sites are known: those of the program as it is written, where this one is
+/// made of it.
 pub(crate) fn with_measures_at(program: &Program, sites: &Sites, measures: &[Measure]) -> Program {
     let mut changed = program.clone();
     let mut insertions: Vec<Option<Insertion>> = program.threads.iter().map(|_| None).collect();

@@ -26,8 +26,8 @@ pub(super) struct Choice {
 }
 
 impl Choice {
-    /// Where values grow: what is chosen, a cheapest set for the rows known, becomes one that control flow shows valid. If it
-    /// costs no more, the rows still prove it optimal.
+    /// Where values grow: what is chosen, a cheapest set for the rows known, becomes one that
+    /// control flow shows valid. If it costs no more, the rows still prove it optimal.
     pub(super) fn rely_on_control_flow(
         &mut self,
         known: &KnownAttacks,
@@ -43,7 +43,8 @@ impl Choice {
         let cost = |set: &Option<MeasureSet>| set.as_ref().map(|set| catalogue.cost(set));
         let listed = self.alternatives.len();
         if cost(&self.chosen) == cost(&bound) {
-            // Every optimum touches the rows; those of the sets listed that are valid are optima, and so is the choice.
+            // Every optimum touches the rows; those of the sets listed that are valid are optima,
+            // and so is the choice.
             self.alternatives.retain(|set| flow.row_left_open(set).is_none());
             self.alternatives_complete &= self.alternatives.len() == listed;
             let chosen = self.chosen.clone().filter(|set| !self.alternatives.contains(set));

@@ -14,7 +14,8 @@ pub(super) struct ControlFlow<'a> {
 }
 
 impl ControlFlow<'_> {
-    /// A way of control from the store to the load of an attack that a set leaves open, seen as the measures on it.
+    /// A way of control from the store to the load of an attack that a set leaves open, seen as the
+    /// measures on it.
     pub(super) fn row_left_open(&self, set: &MeasureSet) -> Option<MeasureSet> {
         self.attacks.iter().find_map(|attack| {
             let flow = DelayFlow::of(self.program.thread(attack.thread));
@@ -24,9 +25,11 @@ impl ControlFlow<'_> {
         })
     }
 
-    /// A cheapest set that touches some rows and cuts every way of control; none when there is none, or no time to find it.
+    /// A cheapest set that touches some rows and cuts every way of control; none when there is
+    /// none, or no time to find it.
     ///
-    /// The ways are rows as well. They are many, so only those that a cheapest set for the rows so far leaves open are added.
+    /// The ways are rows as well. They are many, so only those that a cheapest set for the rows so
+    /// far leaves open are added.
     pub(super) fn cheapest_cut(&self, mut rows: Vec<MeasureSet>, limits: &Limits) -> Option<MeasureSet> {
         loop {
             let set = cheapest(&rows, self.catalogue.costs(), limits).ok()?.set;

@@ -5,8 +5,8 @@ use num_rational::BigRational;
 use num_traits::{One, Signed, ToPrimitive, Zero};
 use thiserror::Error;
 
-/// A cost: zero for nothing at all, otherwise positive. Decimal numbers are kept exactly, so that `0.1 + 0.2` ties with
-/// `0.3`.
+/// A cost: zero for nothing at all, otherwise positive. Decimal numbers are kept exactly, so that
+/// `0.1 + 0.2` ties with `0.3`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Cost(BigRational);
 

@@ -16,7 +16,8 @@ pub(crate) struct MeasureCosts<'f> {
 }
 
 impl MeasureCosts<'_> {
-    /// The cost of a fence at the dearest of the labels that a measure is about; an error where a cost asked for is unusable.
+    /// The cost of a fence at the dearest of the labels that a measure is about; an error where a
+    /// cost asked for is unusable.
     pub(crate) fn dearest(&self, measure: Measure) -> Result<Cost, CostError> {
         let parts = measure.parts(self.sites);
         let costs = parts.iter().map(|part| self.of_threads[part.thread().index()](part.label(self.program)));

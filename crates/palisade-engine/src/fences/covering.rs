@@ -1,15 +1,17 @@
 //! The 0/1 program: the cheapest set of measures that touches every row.
 //!
-//! DIVERGENCE [ESOP13, Eq. 14]: the paper chooses, per attack, one of its irreducible eliminating sets F by a variable x_F
-//! with `Σ x_F ≥ 1` and `Σ_{l∈F} x_l ≥ |F|·x_F`. The same x_l are feasible in the program `Σ_{l∈R} x_l ≥ 1` over the
-//! attack's minimal rows R, since a set contains an irreducible eliminating set exactly when it touches every row. This
-//! form needs no x_F, its relaxation is tighter, and each of its inequalities is evidence by itself: the attack succeeds
+//! DIVERGENCE [ESOP13, Eq. 14]: the paper chooses, per attack, one of its irreducible eliminating
+//! sets F by a variable x_F with `Σ x_F ≥ 1` and `Σ_{l∈F} x_l ≥ |F|·x_F`. The same x_l are feasible
+//! in the program `Σ_{l∈R} x_l ≥ 1` over the attack's minimal rows R, since a set contains an
+//! irreducible eliminating set exactly when it touches every row. This form needs no x_F, its
+//! relaxation is tighter, and each of its inequalities is evidence by itself: the attack succeeds
 //! on a way that nothing but the measures of R can stop.
 //!
-//! The program falls apart into blocks that share no measure. Each is given to a maintained solver, whose answer is then
-//! only a first guess: a branch and bound in exact arithmetic proves it optimal or improves it, so that rounding in
-//! the solver cannot matter. Its lower bound is a dual solution: weights of rows such that the rows of no measure
-//! weigh more than it costs. Where that is as high as the optimum it is the whole proof.
+//! The program falls apart into blocks that share no measure. Each is given to a maintained solver,
+//! whose answer is then only a first guess: a branch and bound in exact arithmetic proves it
+//! optimal or improves it, so that rounding in the solver cannot matter. Its lower bound is a dual
+//! solution: weights of rows such that the rows of no measure weigh more than it costs. Where that
+//! is as high as the optimum it is the whole proof.
 
 use super::cases::{Case, prove, weights};
 use super::catalogue::MeasureSet;
@@ -71,8 +73,8 @@ pub(crate) fn cheapest(
     Ok(whole)
 }
 
-/// Groups of rows that share no measure: what each costs at least, given a cheapest set, with the cases that show it unless
-/// these are too many or there is no time for them.
+/// Groups of rows that share no measure: what each costs at least, given a cheapest set, with the
+/// cases that show it unless these are too many or there is no time for them.
 pub(crate) fn proved(rows: &[MeasureSet], costs: &[Cost], cheapest: &MeasureSet, limits: &Limits) -> Vec<ProvedBlock> {
     let (units, parts) = Cost::in_common_unit(costs);
     let in_parts = |units: &BigUint| Cost::of_units(units, &parts);
@@ -92,7 +94,8 @@ fn measures_of(rows: &[MeasureSet], block: &[usize]) -> MeasureSet {
     })
 }
 
-/// All cheapest sets that touch every row, given one of them, at most `limit`; whether these are all.
+/// All cheapest sets that touch every row, given one of them, at most `limit`; whether these are
+/// all.
 pub(crate) fn all_cheapest(
     rows: &[MeasureSet],
     costs: &[Cost],
@@ -230,8 +233,9 @@ impl<'a> Branching<'a> {
         self.branch(&nothing, &nothing, &BigUint::zero(), &open)
     }
 
-    /// Considers all sets that contain `chosen` and nothing `excluded`, which touch all rows but the `open` ones. Every set
-    /// is reached in one way: the search tries a row's measures in order and excludes those it has tried.
+    /// Considers all sets that contain `chosen` and nothing `excluded`, which touch all rows but
+    /// the `open` ones. Every set is reached in one way: the search tries a row's measures in order
+    /// and excludes those it has tried.
     fn branch(
         &mut self,
         chosen: &MeasureSet,
@@ -273,7 +277,8 @@ impl<'a> Branching<'a> {
         Ok(())
     }
 
-    /// A dual bound on what the open rows cost without what is excluded; nothing when one of them has lost all its measures.
+    /// A dual bound on what the open rows cost without what is excluded; nothing when one of them
+    /// has lost all its measures.
     fn lower_bound(&self, excluded: &MeasureSet, open: &[usize]) -> Option<BigUint> {
         let mut order: Vec<(usize, usize)> =
             open.iter().map(|row| (self.rows[*row].difference(excluded).count(), *row)).collect();

@@ -3,8 +3,9 @@
 use fixedbitset::FixedBitSet;
 use palisade_model::program::Thread;
 
-/// For each label, the number of loops around it. A loop is a strongly connected part of the control flow; the loops inside
-/// it are those that remain when the labels at which it is entered are taken away.
+/// For each label, the number of loops around it. A loop is a strongly connected part of the
+/// control flow; the loops inside it are those that remain when the labels at which it is entered
+/// are taken away.
 pub(super) fn loop_depths(thread: &Thread) -> Vec<usize> {
     let mut successors = vec![Vec::new(); thread.labels.len()];
     for instruction in &thread.instructions {

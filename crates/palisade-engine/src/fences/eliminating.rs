@@ -1,11 +1,12 @@
 //! The irreducible eliminating sets of one attack, smallest first.
 //!
-//! The attacker's ways from the store to the load, each seen as the set of measures that would stop it, are *rows*; a set
-//! of measures eliminates the attack exactly when it touches every row. The irreducible eliminating sets are hence the
-//! minimal sets that touch all rows known so far, once no row is missing. Both are found together: the smallest
-//! minimal set not yet tried either eliminates the attack, or leaves a way open, which is a new row. No superset of an
-//! eliminating set is ever tried, since only minimal sets are; and at the end the rows known suffice to characterise
-//! *all* eliminating sets.
+//! The attacker's ways from the store to the load, each seen as the set of measures that would stop
+//! it, are *rows*; a set of measures eliminates the attack exactly when it touches every row. The
+//! irreducible eliminating sets are hence the minimal sets that touch all rows known so far, once
+//! no row is missing. Both are found together: the smallest minimal set not yet tried either
+//! eliminates the attack, or leaves a way open, which is a new row. No superset of an eliminating
+//! set is ever tried, since only minimal sets are; and at the end the rows known suffice to
+//! characterise *all* eliminating sets.
 
 use super::catalogue::MeasureSet;
 
@@ -20,8 +21,8 @@ pub(super) struct EliminatingSets {
     pub(super) complete: bool,
 }
 
-/// Finds the irreducible eliminating sets of an attack one of whose rows is `first`; gives up past `limit` minimal sets.
-/// `remaining` tells a row that a set leaves open, if there is one.
+/// Finds the irreducible eliminating sets of an attack one of whose rows is `first`; gives up past
+/// `limit` minimal sets. `remaining` tells a row that a set leaves open, if there is one.
 pub(super) fn eliminating_sets<E>(
     first: MeasureSet,
     limit: usize,
@@ -53,8 +54,8 @@ pub(super) fn eliminating_sets<E>(
     }
 }
 
-/// The minimal sets that touch one row more: those of `untried`, extended where they do not. The eliminating `sets` touch
-/// every row as they are.
+/// The minimal sets that touch one row more: those of `untried`, extended where they do not. The
+/// eliminating `sets` touch every row as they are.
 fn touching(untried: &[MeasureSet], sets: &[MeasureSet], row: &MeasureSet) -> Vec<MeasureSet> {
     let (mut kept, missing): (Vec<MeasureSet>, Vec<MeasureSet>) =
         untried.iter().cloned().partition(|set| !set.is_disjoint(row));

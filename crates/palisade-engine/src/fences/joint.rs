@@ -1,4 +1,5 @@
-//! The attacks of one part under candidate sets of measures: those of its threads, which have measures in common.
+//! The attacks of one part under candidate sets of measures: those of its threads, which have
+//! measures in common.
 
 use super::analysis::{Analysis, Stories};
 use super::attempt::Attempt;

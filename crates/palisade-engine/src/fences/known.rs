@@ -105,7 +105,8 @@ impl KnownAttacks {
         self.outcomes.iter().filter(|(_, outcome)| *outcome == AttackOutcome::Feasible).map(|(attack, _)| *attack)
     }
 
-    /// Asks whether candidates eliminate the attacks whose rows may be incomplete; adds the rows they leave open.
+    /// Asks whether candidates eliminate the attacks whose rows may be incomplete; adds the rows
+    /// they leave open.
     pub(super) fn add_rows_left_open(
         &mut self,
         analysis: &mut Joint<'_, '_>,
@@ -146,8 +147,9 @@ impl KnownAttacks {
         rows
     }
 
-    /// A set known to eliminate every attack not known infeasible, by control flow or by sets already found: starting from
-    /// `start`, measures are added attack by attack, then left out again where they are not needed.
+    /// A set known to eliminate every attack not known infeasible, by control flow or by sets
+    /// already found: starting from `start`, measures are added attack by attack, then left out
+    /// again where they are not needed.
     pub(super) fn set_without_search(
         &self,
         program: &Program,

@@ -83,7 +83,8 @@ impl<'a> Offered<'a> {
         }
     }
 
-    /// Adds the blocks of a bound that speak only of rows in the evidence, where `rows` says by which positions; whether these are all.
+    /// Adds the blocks of a bound that speak only of rows in the evidence, where `rows` says by
+    /// which positions; whether these are all.
     pub(crate) fn add_blocks(
         &self,
         evidence: &mut RepairEvidence,
@@ -134,8 +135,8 @@ impl CostUnit {
     }
 }
 
-/// The unit of the costs of evidence that offers the measures that the options permit at their costs; nothing where it offers others, or has
-/// taken some in any case.
+/// The unit of the costs of evidence that offers the measures that the options permit at their
+/// costs; nothing where it offers others, or has taken some in any case.
 ///
 /// # Errors
 ///

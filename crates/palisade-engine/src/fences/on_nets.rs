@@ -5,7 +5,8 @@ use palisade_exploration::instrumented::{Attack, Fault, Obstacles};
 use palisade_model::limits::{Budget, Halt, StopReason};
 use palisade_model::program::{InstructionId, Program, Thread};
 
-/// The instructions of the attacker from the delayed store to before the load, with a computation unless that is too long.
+/// The instructions of the attacker from the delayed store to before the load, with a computation
+/// unless that is too long.
 type Way = (Vec<InstructionId>, Option<Story>);
 
 /// The nets of the attacks of one thread; the last one is at hand.
@@ -20,8 +21,8 @@ impl<'p> Nets<'p> {
         Self { program, thread, at_hand: None }
     }
 
-    /// A way of the attacker, from the delayed store to before the load, on which the attack succeeds past the
-    /// obstacles, if there is one, with a computation unless that is too long.
+    /// A way of the attacker, from the delayed store to before the load, on which the attack
+    /// succeeds past the obstacles, if there is one, with a computation unless that is too long.
     ///
     /// # Errors
     ///

@@ -13,7 +13,8 @@ use std::collections::BTreeSet;
 pub struct FenceOptions {
     /// What fences cost.
     pub cost: CostFunction,
-    /// Also offer to make stores locked exchanges, at so many times the cost of a fence at the store's label.
+    /// Also offer to make stores locked exchanges, at so many times the cost of a fence at the
+    /// store's label.
     pub exchange: Option<Cost>,
     /// Labels that may be changed; all of them when empty.
     pub only: Vec<Pattern>,
@@ -25,7 +26,8 @@ pub struct FenceOptions {
     pub alternatives: usize,
     /// Decide the attacks on their nets alone.
     pub nets: bool,
-    /// Decide sets by checks of the changed programs, with or without counters, and by nothing else where these have an answer.
+    /// Decide sets by checks of the changed programs, with or without counters, and by nothing else
+    /// where these have an answer.
     pub checks: bool,
     /// Distinct values of a register or an address admitted in a program without a domain.
     pub values: usize,

@@ -3,8 +3,8 @@
 use palisade_model::program::{Measure, Program, Sites};
 use thiserror::Error;
 
-/// A pattern of `thread.label` names: `*` stands for any characters, `?` for one. A pattern without a dot is about labels
-/// of every thread.
+/// A pattern of `thread.label` names: `*` stands for any characters, `?` for one. A pattern without
+/// a dot is about labels of every thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     text: String,

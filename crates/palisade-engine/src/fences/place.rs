@@ -47,7 +47,8 @@ pub struct Placement {
     pub proof: Option<Proof>,
     /// Why attacks or cheaper sets were left undecided.
     pub stop: Option<Unfinished>,
-    /// For each measure, an attack that comes back when it alone is left out; for some unknown when the set is not optimal.
+    /// For each measure, an attack that comes back when it alone is left out; for some unknown when
+    /// the set is not optimal.
     pub returning: Vec<Returning>,
     /// Every attack with its outcome before the repair.
     pub attacks: Vec<(Attack, AttackOutcome)>,
@@ -57,7 +58,8 @@ pub struct Placement {
     pub alternatives: Vec<Vec<Measure>>,
     /// Whether these are all.
     pub alternatives_complete: bool,
-    /// Whether a check of the changed program has shown it robust (or when nothing is changed, the search itself).
+    /// Whether a check of the changed program has shown it robust (or when nothing is changed, the
+    /// search itself).
     pub confirmed: bool,
     /// Candidate sets tried.
     pub candidates: usize,
@@ -70,25 +72,27 @@ pub struct Placement {
 /// Why no cheaper set is valid.
 #[derive(Clone, Debug)]
 pub struct Proof {
-    /// The lower bound: what these weights sum to. A valid set must contain one measure of each row; and the rows that
-    /// contain any one measure weigh no more together than it costs.
+    /// The lower bound: what these weights sum to. A valid set must contain one measure of each
+    /// row; and the rows that contain any one measure weigh no more together than it costs.
     pub bound: Cost,
     /// Rows, each with an attack that needs one of its measures, and its weight.
     pub weights: Vec<(Attack, Vec<Measure>, Cost)>,
-    /// Branchings of the exact search that shows the set optimal; where the bound is the cost, it had nothing to do.
+    /// Branchings of the exact search that shows the set optimal; where the bound is the cost, it
+    /// had nothing to do.
     pub branchings: u64,
-    /// All rows that weights, cases and [`Placement::returning`] speak of, each with an attack that needs one of its
-    /// measures.
+    /// All rows that weights, cases and [`Placement::returning`] speak of, each with an attack that
+    /// needs one of its measures.
     pub rows: Vec<(Attack, Vec<Measure>)>,
     /// For each of them, the computation that the search for it has found, if it has kept one.
     pub(super) computations: Vec<Option<Computation>>,
-    /// Groups of rows that share no measure: what each costs at least, with the cases that show it, in which rows are
-    /// meant by their positions. Without cases there were too many.
+    /// Groups of rows that share no measure: what each costs at least, with the cases that show it,
+    /// in which rows are meant by their positions. Without cases there were too many.
     pub blocks: Vec<(Cost, Option<Vec<Case<Cost>>>)>,
 }
 
 impl Proof {
-    /// The row that shows which attack comes back when a measure of a set is left out: of the set it has that one alone.
+    /// The row that shows which attack comes back when a measure of a set is left out: of the set
+    /// it has that one alone.
     pub(super) fn row_of(&self, returning: &Returning, set: &[Measure]) -> Option<usize> {
         let only = |row: &[Measure]| row.iter().filter(|measure| set.contains(measure)).eq([&returning.measure]);
         self.rows.iter().position(|(attack, row)| *attack == returning.attack && only(row))
@@ -115,8 +119,9 @@ pub struct Elimination {
     pub complete: bool,
 }
 
-/// Finds a cheapest set of measures that makes a program robust, for the numbers of copies it declares. The set is
-/// confirmed by a check of the changed program, unless the caller sees to that.
+/// Finds a cheapest set of measures that makes a program robust, for the numbers of copies it
+/// declares. The set is confirmed by a check of the changed program, unless the caller sees to
+/// that.
 pub fn place(program: &Program, options: &FenceOptions, observer: &dyn Observer) -> Result<Repair, FenceError> {
     Ok(place_among(program, options, observer)?.repair)
 }
@@ -127,7 +132,8 @@ pub(super) struct Found {
     pub(super) repair: Repair,
     /// The measures on offer, each with its cost.
     pub(super) on_offer: Vec<(Measure, Cost)>,
-    /// A computation of the attack that stays feasible whatever is changed, if a check has found it.
+    /// A computation of the attack that stays feasible whatever is changed, if a check has found
+    /// it.
     pub(super) unstopped: Option<Computation>,
 }
 
@@ -210,7 +216,8 @@ fn place_from(
     Ok(Found::new(Repair::Valid(Box::new(placement))))
 }
 
-/// Nothing to change, where a proof that does not know all values of counters shows the program robust.
+/// Nothing to change, where a proof that does not know all values of counters shows the program
+/// robust.
 fn already_robust(
     program: &Program,
     options: &FenceOptions,
@@ -224,8 +231,8 @@ fn already_robust(
     Some(Placement { attacks, confirmed: true, markings: robust.markings, ..nothing })
 }
 
-/// The measures on offer for a program, each with its cost: those that bear on an attack and are permitted. Limits do not
-/// count.
+/// The measures on offer for a program, each with its cost: those that bear on an attack and are
+/// permitted. Limits do not count.
 pub fn offered(program: &Program, options: &FenceOptions) -> Result<Vec<(Measure, Cost)>, FenceError> {
     let unlimited = FenceOptions { limits: Limits::none(), ..options.clone() };
     let (_, open) = listed(program, &unlimited).expect("there are no limits");

@@ -38,8 +38,8 @@ pub struct ProfileError {
 }
 
 impl Profile {
-    /// Reads lines of `thread,label,cost`. Spaces around fields, quotes around names, empty lines, lines that start with
-    /// `#` and a first line `thread,label,cost` are let pass.
+    /// Reads lines of `thread,label,cost`. Spaces around fields, quotes around names, empty lines,
+    /// lines that start with `#` and a first line `thread,label,cost` are let pass.
     pub fn read(text: &str, program: &Program) -> Result<Self, ProfileError> {
         let mut profile = Self::default();
         for (index, line) in text.lines().enumerate() {

@@ -11,7 +11,8 @@ pub trait Observer: Sync {
     fn attack_decided(&self) {}
     /// A candidate set has been tried.
     fn candidate_tried(&self) {}
-    /// The cheapest valid choice known for a thread costs so much now; none is known as long as there is no cost.
+    /// The cheapest valid choice known for a thread costs so much now; none is known as long as
+    /// there is no cost.
     fn best_known(&self, _thread: ThreadId, _cost: Option<&Cost>) {}
     /// The result is being checked, and evidence for it collected.
     fn confirming(&self) {}

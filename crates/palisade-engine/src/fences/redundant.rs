@@ -20,8 +20,8 @@ use std::sync::Arc;
 /// What was found about the fences a program has.
 #[derive(Clone, Debug)]
 pub struct Redundancy {
-    /// Every fence of a thread that runs, with an attack that becomes feasible when it alone is taken away; none when it can
-    /// go.
+    /// Every fence of a thread that runs, with an attack that becomes feasible when it alone is
+    /// taken away; none when it can go.
     pub fences: Vec<(Measure, Option<Attack>)>,
     /// A largest set of fences that can go together.
     pub removable: Vec<Measure>,
@@ -35,8 +35,8 @@ pub struct Redundancy {
     pub certificate: Option<Arc<RobustCertificate>>,
 }
 
-/// Finds the fences a program can do without, one by one and together. Attacks that are feasible with all fences do not count;
-/// the others must stay infeasible.
+/// Finds the fences a program can do without, one by one and together. Attacks that are feasible
+/// with all fences do not count; the others must stay infeasible.
 pub fn redundant(
     program: &Program,
     options: &FenceOptions,
@@ -45,7 +45,8 @@ pub fn redundant(
     redundant_besides(program, &[], options, observer)
 }
 
-/// Like [`redundant`], for the program with measures taken. These stay; only the fences of the program itself are judged.
+/// Like [`redundant`], for the program with measures taken. These stay; only the fences of the
+/// program itself are judged.
 pub fn redundant_besides(
     program: &Program,
     taken: &[Measure],

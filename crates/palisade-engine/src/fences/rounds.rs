@@ -1,10 +1,14 @@
-//! Rounds of guess and check: which sets are valid is told by checks of the program with each of them.
+//! Rounds of guess and check: which sets are valid is told by checks of the program with each of
+//! them.
 //!
-//! Changes only take computations away. So when a program with some measures is violated, its computation says which others could stop it. These
-//! are a *row*: every valid set has one of them. Each round asks about the program with a cheapest set that touches the rows known; a violation gives
-//! a new row, and a proof ends the search, with a set that costs as little as any that touches all rows.
+//! Changes only take computations away. So when a program with some measures is violated, its
+//! computation says which others could stop it. These are a *row*: every valid set has one of them.
+//! Each round asks about the program with a cheapest set that touches the rows known; a violation
+//! gives a new row, and a proof ends the search, with a set that costs as little as any that
+//! touches all rows.
 //!
-//! A row is cut down, and shown to be one, by the violation of the program with all measures but those of the row.
+//! A row is cut down, and shown to be one, by the violation of the program with all measures but
+//! those of the row.
 
 use super::catalogue::MeasureSet;
 use super::cost::Cost;

@@ -64,7 +64,8 @@ impl PartPlan {
         matches!(self.state, State::Open)
     }
 
-    /// An attack that stays feasible whatever is changed, with a computation if a check has found it.
+    /// An attack that stays feasible whatever is changed, with a computation if a check has found
+    /// it.
     pub(super) fn impossible(&self) -> Option<(Attack, Option<&Computation>)> {
         let attack = self.known.impossible?;
         let unstopped = self.computations.iter().find(|((own, row), _)| *own == attack && row.is_clear());
@@ -86,7 +87,8 @@ impl PartPlan {
         self.choice.chosen = self.known.set_without_search(program, catalogue, best);
     }
 
-    /// Chooses for the part, as far as an attempt allows; what earlier attempts have found is not asked again.
+    /// Chooses for the part, as far as an attempt allows; what earlier attempts have found is not
+    /// asked again.
     pub(super) fn choose(
         &mut self,
         mut joint: Joint<'_, '_>,
@@ -124,7 +126,8 @@ impl PartPlan {
         }
     }
 
-    /// Chooses the cheapest set; attacks whose rows may be incomplete add those that a candidate leaves open.
+    /// Chooses the cheapest set; attacks whose rows may be incomplete add those that a candidate
+    /// leaves open.
     fn optimize(&mut self, joint: &mut Joint<'_, '_>, request: Request, limits: &Limits) -> Result<(), Halt<Fault>> {
         let catalogue = joint.catalogue;
         if self.known.impossible.is_some() {

@@ -10,8 +10,8 @@ use std::borrow::Cow;
 pub enum Unfinished {
     /// A limit was reached.
     Limit(StopReason),
-    /// Values grow without a declared domain, at this step: no search comes to an end. What fences do is then known from
-    /// control flow alone, and from violations among the first values.
+    /// Values grow without a declared domain, at this step: no search comes to an end. What fences
+    /// do is then known from control flow alone, and from violations among the first values.
     Growth(Fault),
 }
 

@@ -15,11 +15,13 @@ const MOST_COPIES: u64 = 5;
 /// Up to so many are copies counted.
 const MOST_COUNTED: u64 = 2;
 
-/// Configurations of one exploration in the first round, and by how much each round multiplies them.
+/// Configurations of one exploration in the first round, and by how much each round multiplies
+/// them.
 const FIRST: u64 = 4_000;
 const GROWTH: u64 = 8;
 
-/// How many rounds have a bound. The last of them explores up to a quarter of a million configurations.
+/// How many rounds have a bound. The last of them explores up to a quarter of a million
+/// configurations.
 const ROUNDS: u32 = 3;
 
 /// Looks for a stuck instance and for a proof for all of them, in turns with growing budgets.
@@ -74,7 +76,8 @@ fn copies(instance: &Instance) -> u64 {
     instance.counts().iter().sum()
 }
 
-/// The instances with up to so many copies of each replicated thread, each number by itself; fewer copies first.
+/// The instances with up to so many copies of each replicated thread, each number by itself; fewer
+/// copies first.
 fn instances(program: &Program) -> Vec<Instance> {
     let mut all: Vec<Vec<u64>> = vec![Vec::new()];
     for thread in &program.threads {
@@ -147,7 +150,8 @@ fn prove(asking: &mut Asking<'_>, most: u64, nodes: Option<u64>) -> Result<Provi
     }
 }
 
-/// A closed set without a stuck configuration, with values as they are or with counters; why there is none.
+/// A closed set without a stuck configuration, with values as they are or with counters; why there
+/// is none.
 fn counted<'a>(
     asking: &mut Asking<'a>,
     order: Order,

@@ -70,7 +70,8 @@ impl<'a> Asking<'a> {
         })
     }
 
-    /// Explores the program with counters told apart up to the number of the shape; nothing where that shows nothing.
+    /// Explores the program with counters told apart up to the number of the shape; nothing where
+    /// that shows nothing.
     pub(super) fn explore_counting(
         &mut self,
         shape: Shape,

@@ -8,13 +8,15 @@
 //! | `counts` | copies counted up to k = 0, 1, 2, and more | none for any number, by SC or buffers |
 //!
 //! *A robust program has the same stuck states under TSO (PSO) as under SC, if a trace tells who
-//! sleeps.* A stuck state ends a computation with empty buffers. An interleaving with the same trace
-//! executes the same events with the same values, so registers and places agree; the last write of
-//! each address is in the trace, so memory agrees. To be stuck is a property of memory, local states
-//! and sleepers. ∎ A trace does not tell which one of several sleepers is woken, nor in which order
-//! copies fall asleep that release another word: such programs are left to the other methods.
+//! sleeps.* A stuck state ends a computation with empty buffers. An interleaving with the same
+//! trace executes the same events with the same values, so registers and places agree; the last
+//! write of each address is in the trace, so memory agrees. To be stuck is a property of memory,
+//! local states and sleepers. ∎ A trace does not tell which one of several sleepers is woken, nor
+//! in which order copies fall asleep that release another word: such programs are left to the other
+//! methods.
 //!
-//! Everything here may be wrong without a wrong verdict: each answer carries evidence that `palisade-verify` checks.
+//! Everything here may be wrong without a wrong verdict: each answer carries evidence that
+//! `palisade-verify` checks.
 
 mod any_number;
 mod asking;
@@ -102,7 +104,8 @@ pub enum Why {
     AnyNumber,
     /// A limit was reached.
     Stopped(StopReason),
-    /// Stores had to wait in buffers with room for so many, and the program is not known to be robust.
+    /// Stores had to wait in buffers with room for so many, and the program is not known to be
+    /// robust.
     BuffersLonger(usize),
     /// Copies counted up to so many may hang, and no instance with few copies does.
     CountsTooFew(u64),
@@ -173,7 +176,7 @@ pub struct Hangs {
     pub by: Method,
     /// Configurations explored.
     pub states: usize,
-    /// Where there is no stuck state: threads that neither end nor wait. While one of their copies runs, nobody is stuck, so hangs of others are not
-    /// seen.
+    /// Where there is no stuck state: threads that neither end nor wait. While one of their copies
+    /// runs, nobody is stuck, so hangs of others are not seen.
     pub never_resting: Vec<ThreadId>,
 }

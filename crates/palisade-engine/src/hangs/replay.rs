@@ -29,7 +29,8 @@ pub struct Stuck {
     pub waiters: Vec<Waiter>,
     /// Where nobody waits who must not: which claims of [`Program::finally`] do not hold.
     pub broken: Vec<usize>,
-    /// Whether no store waits in a buffer while another step touches memory, so that the computation is one of SC.
+    /// Whether no store waits in a buffer while another step touches memory, so that the
+    /// computation is one of SC.
     pub is_interleaving: bool,
 }
 
@@ -183,7 +184,8 @@ impl Following<'_, '_, '_> {
         self.take(position, kind)
     }
 
-    /// Executes an instruction, which wakes these copies. Where it wakes one, it chooses the first that sleeps there.
+    /// Executes an instruction, which wakes these copies. Where it wakes one, it chooses the first
+    /// that sleeps there.
     fn execute(&mut self, position: usize, instruction: InstructionId, woken: &[(u32, Option<u32>)]) -> Option<()> {
         let queue = self.machine.thread(position).instruction(instruction).queue();
         let sleeper = woken.first().filter(|_| matches!(queue, Some(Queue::Wake { all: false, .. })));
@@ -291,7 +293,8 @@ fn waiters(
     Some(waiters)
 }
 
-/// Values that may let a copy go on: those of a small domain, or those that the text names, and their neighbours.
+/// Values that may let a copy go on: those of a small domain, or those that the text names, and
+/// their neighbours.
 fn candidates(program: &Program) -> Vec<Value> {
     const MOST: u128 = 64;
     if let Some(domain) = program.domain.filter(|domain| domain.size() <= MOST) {

@@ -1,10 +1,14 @@
-//! Properties of programs with counters: interleavings up to what is known of these, and robustness.
+//! Properties of programs with counters: interleavings up to what is known of these, and
+//! robustness.
 //!
-//! What `check` knows of counters ([`robustness`](crate::robustness)) – turns, residues, no tickets, ends, horizons – makes of a program one that does all that it does. What this one never reaches under SC, the program
-//! never reaches. So a target becomes a `fail` that its violation leads to, and the condition of an `ensure` one like others, loosened as these are. Under
-//! TSO the sliced program is asked whether it is robust, for which all that `check` knows counts as well.
+//! What `check` knows of counters ([`robustness`](crate::robustness)) – turns, residues, no
+//! tickets, ends, horizons – makes of a program one that does all that it does. What this one never
+//! reaches under SC, the program never reaches. So a target becomes a `fail` that its violation
+//! leads to, and the condition of an `ensure` one like others, loosened as these are. Under TSO the
+//! sliced program is asked whether it is robust, for which all that `check` knows counts as well.
 //!
-//! Only what is proved says something: where a program that knows less reaches a target, nothing is known.
+//! Only what is proved says something: where a program that knows less reaches a target, nothing is
+//! known.
 
 use super::known::Known;
 use super::{Answer, Proof, ProveOptions, Rung, TargetAnswer};
@@ -124,8 +128,8 @@ impl Counted<'_> {
 
 /// The program with a `fail` where one of the targets is violated, and these.
 ///
-/// An `ensure e` among the targets does nothing. Behind all instructions of its thread stand two more for it: from its label `assume !e` leads to a label of its own,
-/// and there stands a `fail`.
+/// An `ensure e` among the targets does nothing. Behind all instructions of its thread stand two
+/// more for it: from its label `assume !e` leads to a label of its own, and there stands a `fail`.
 fn watching(program: &Program, targets: &[Target]) -> (Program, BTreeSet<(ThreadId, InstructionId)>) {
     let mut watching = program.clone();
     let mut fails = BTreeSet::new();

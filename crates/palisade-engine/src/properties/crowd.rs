@@ -1,5 +1,5 @@
-//! Properties that are violated once a counter has come around, among very many copies: found beside a
-//! [crowd](crate::robustness).
+//! Properties that are violated once a counter has come around, among very many copies: found
+//! beside a [crowd](crate::robustness).
 
 use super::{Answer, Proof, ProveOptions, TargetAnswer, Violation};
 use crate::decide::schedule::CROWD;
@@ -9,7 +9,8 @@ use palisade_model::program::Program;
 use palisade_semantics::crowd::is_crowd;
 use palisade_semantics::{Machine, Target};
 
-/// The targets among these that a crowd helps to reach, and few copies without one do not, with a way to prove them for few copies.
+/// The targets among these that a crowd helps to reach, and few copies without one do not, with a
+/// way to prove them for few copies.
 pub(super) fn around(
     program: &Program,
     options: &ProveOptions,

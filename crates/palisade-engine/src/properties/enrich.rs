@@ -1,14 +1,19 @@
-//! Enriched programs: some loads drain the store buffer, and threads keep what these overtake in registers.
+//! Enriched programs: some loads drain the store buffer, and threads keep what these overtake in
+//! registers.
 //!
-//! After *Lazy TSO Reachability* \[FASE15\]: where few loads overtake stores to any effect, let these do so in the program itself, and ask whether
-//! what is left is robust. In the program *enriched for* some loads each of them stands behind an `mfence`. Where control leads from a store to
-//! such a load before a drain, its thread may *keep* the store: it goes on with a copy of what the store reads, lets its own loads see it, and *releases* it
-//! later, as a store like any other. Stores behind one that is kept are kept as well, so that they come in order. There is room for a
-//! few; a thread that has to keep more than that reaches a `fail` of its own. THEORY.md ("Enriched programs") proves that every TSO computation of
-//! the program is one of the enriched program or leads to that `fail`, and says how labels, registers and instructions are numbered.
+//! After *Lazy TSO Reachability* \[FASE15\]: where few loads overtake stores to any effect, let
+//! these do so in the program itself, and ask whether what is left is robust. In the program
+//! *enriched for* some loads each of them stands behind an `mfence`. Where control leads from a
+//! store to such a load before a drain, its thread may *keep* the store: it goes on with a copy of
+//! what the store reads, lets its own loads see it, and *releases* it later, as a store like any
+//! other. Stores behind one that is kept are kept as well, so that they come in order. There is
+//! room for a few; a thread that has to keep more than that reaches a `fail` of its own. THEORY.md
+//! ("Enriched programs") proves that every TSO computation of the program is one of the enriched
+//! program or leads to that `fail`, and says how labels, registers and instructions are numbered.
 //!
-//! DIVERGENCE from \[FASE15\]: there a program gets one sequence of instructions at a time, from the store to the load of an attack. Here it gets the
-//! load, with every store that it can overtake, so that no path has to be told apart from others, and loads only ever become more.
+//! DIVERGENCE from \[FASE15\]: there a program gets one sequence of instructions at a time, from
+//! the store to the load of an attack. Here it gets the load, with every store that it can
+//! overtake, so that no path has to be told apart from others, and loads only ever become more.
 
 use fixedbitset::FixedBitSet;
 use palisade_exploration::buffered::{Range, Values, addresses_of};
@@ -41,13 +46,14 @@ pub(super) struct SliceFacts<'a> {
 pub(super) struct Enriched {
     /// The enriched program.
     pub(super) program: Program,
-    /// For each thread and instruction, the instruction of the program that it comes from; none where a thread has no room left.
+    /// For each thread and instruction, the instruction of the program that it comes from; none
+    /// where a thread has no room left.
     origins: Vec<Vec<Option<InstructionId>>>,
 }
 
 impl Enriched {
-    /// A program enriched for loads, with room for so many stores in each thread. None when it is not known whether two accesses meet, or when
-    /// it has too many labels.
+    /// A program enriched for loads, with room for so many stores in each thread. None when it is
+    /// not known whether two accesses meet, or when it has too many labels.
     pub(super) fn of(program: &Program, loads: &BTreeSet<Place>, room: usize, slice: SliceFacts<'_>) -> Option<Self> {
         let mut enriched = Self { program: program.clone(), origins: Vec::new() };
         enriched.program.never.clear();
@@ -74,8 +80,8 @@ impl Enriched {
         self.origins[thread.index()][instruction.index()].map(|origin| (thread, origin))
     }
 
-    /// What the enriched program must not reach for a program not to reach some targets, ascending: the instructions that come from them, and the
-    /// end of room.
+    /// What the enriched program must not reach for a program not to reach some targets, ascending:
+    /// the instructions that come from them, and the end of room.
     pub(super) fn targets(&self, of: &[Target]) -> Vec<Target> {
         let is_sought = |thread: ThreadId, origin: &Option<InstructionId>| {
             origin.is_none_or(|instruction| of.contains(&Target::Instruction { thread, instruction }))
@@ -88,7 +94,8 @@ impl Enriched {
         targets
     }
 
-    /// The target of the program that one of the enriched program stands for; none for the end of room.
+    /// The target of the program that one of the enriched program stands for; none for the end of
+    /// room.
     pub(super) fn stands_for(&self, target: Target) -> Option<Target> {
         let Target::Instruction { thread, instruction } = target else { return Some(target) };
         let (thread, instruction) = self.origin((thread, instruction))?;
@@ -163,7 +170,8 @@ impl<'a> Weaving<'a> {
         }
     }
 
-    /// The registers for copies: for each store that there is room for, one for each register that stores read.
+    /// The registers for copies: for each store that there is room for, one for each register that
+    /// stores read.
     fn copies(&self) -> Vec<Register> {
         let copy = |number: usize, of: &RegisterId| {
             let name = format!("{}_kept{number}", self.thread.registers[of.index()].name);
@@ -246,7 +254,8 @@ impl<'a> Weaving<'a> {
         self.chain(from, actions, (target, longer), Some(store));
     }
 
-    /// A load sees the youngest store to its address that is kept, or else what it sees in the program.
+    /// A load sees the youngest store to its address that is kept, or else what it sees in the
+    /// program.
     fn load(&mut self, id: InstructionId, kept: &Kept, from: LabelId) -> Option<()> {
         let Instruction { target, action, .. } = self.thread.instruction(id);
         let Action::Load { register, address } = action else { unreachable!("it is a load") };
@@ -284,8 +293,9 @@ impl<'a> Weaving<'a> {
         Some(())
     }
 
-    /// Whether a load is from the address of a store that is kept, given what these are. None where neither constants nor, in a domain that
-    /// wraps, bounds tell, and where the store's address may be one that the slice writes.
+    /// Whether a load is from the address of a store that is kept, given what these are. None where
+    /// neither constants nor, in a domain that wraps, bounds tell, and where the store's address
+    /// may be one that the slice writes.
     fn meeting(&self, store: InstructionId, load: &Expression, kept: &Expression) -> Option<Meeting> {
         let Action::Store { address: written, .. } = &self.thread.instruction(store).action else {
             unreachable!("stores are kept")

@@ -1,5 +1,5 @@
-//! What holds of a program in whatever order its steps are taken, so that fences and exchanges change none of it: found once, and asked by
-//! many proofs.
+//! What holds of a program in whatever order its steps are taken, so that fences and exchanges
+//! change none of it: found once, and asked by many proofs.
 
 use palisade_exploration::buffered::Values;
 use palisade_model::program::{Action, Instruction, Program, Thread, ThreadId};
@@ -16,7 +16,8 @@ pub(super) struct Known<'p> {
     counts: RefCell<BTreeMap<Vec<Asked>, bool>>,
 }
 
-/// A target by its thread and its position among the properties of that thread, which fences do not change; nothing for final states.
+/// A target by its thread and its position among the properties of that thread, which fences do not
+/// change; nothing for final states.
 type Asked = Option<(ThreadId, usize)>;
 
 fn asked(program: &Program, target: Target) -> Asked {
@@ -32,7 +33,8 @@ impl<'p> Known<'p> {
         Self { values: Values::of(program), program, counts: RefCell::default() }
     }
 
-    /// Whether all this holds of another program: one that differs by its fences alone, and by the numbers of labels and instructions.
+    /// Whether all this holds of another program: one that differs by its fences alone, and by the
+    /// numbers of labels and instructions.
     pub(super) fn holds_of(&self, other: &Program) -> bool {
         let range = |program: &Program| program.domain.map(|domain| (domain.low, domain.high, domain.wrap));
         let does = |own: &&Instruction| !matches!(own.action, Action::Fence | Action::StoreFence);
@@ -57,7 +59,8 @@ impl<'p> Known<'p> {
         computes.then_some(&self.values)
     }
 
-    /// Whether counters may tell something about a group of targets, as `ask` says where nobody has asked before.
+    /// Whether counters may tell something about a group of targets, as `ask` says where nobody has
+    /// asked before.
     pub(super) fn counts(&self, program: &Program, targets: &[Target], ask: impl FnOnce() -> bool) -> bool {
         let targets: Vec<Asked> = targets.iter().map(|target| asked(program, *target)).collect();
         if let Some(known) = self.counts.borrow().get(&targets) {

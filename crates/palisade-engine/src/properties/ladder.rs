@@ -1,4 +1,5 @@
-//! What is asked of whom: the values of the whole program first, then the other rungs for each group of targets with one slice.
+//! What is asked of whom: the values of the whole program first, then the other rungs for each
+//! group of targets with one slice.
 
 use super::climb::Climb;
 use super::counters::{by_counters, may_count};
@@ -18,8 +19,8 @@ use std::time::Instant;
 ///
 /// # Errors
 ///
-/// A [`Fault`] when a reachable step has no meaning, or when values grow without end and no violation was found among
-/// the first of them.
+/// A [`Fault`] when a reachable step has no meaning, or when values grow without end and no
+/// violation was found among the first of them.
 ///
 /// # Panics
 ///
@@ -28,7 +29,8 @@ pub fn prove(program: &Program, question: Option<&Question>, options: &ProveOpti
     prove_knowing(program, question, options, &Known::of(program))
 }
 
-/// Answers the targets of a program that may have other fences, or exchanges in the place of stores, than the one of which so much is known.
+/// Answers the targets of a program that may have other fences, or exchanges in the place of
+/// stores, than the one of which so much is known.
 pub(super) fn prove_knowing(
     program: &Program,
     question: Option<&Question>,
@@ -100,7 +102,8 @@ fn briefly(
     Climb::new(program, &slice.apply(program), &slice, bounds, goal, &options, proof).climb_briefly()
 }
 
-/// Answers the targets whose conditions hold for all values that registers can have; the other targets.
+/// Answers the targets whose conditions hold for all values that registers can have; the other
+/// targets.
 fn by_values(
     program: &Program,
     values: &Values<'_>,
@@ -158,8 +161,8 @@ fn without_answer(target: Target, rung: Rung) -> TargetAnswer {
     }
 }
 
-/// The targets in groups that have the same slice. When a limit is reached, those that are left are one group, as nobody will
-/// answer them.
+/// The targets in groups that have the same slice. When a limit is reached, those that are left are
+/// one group, as nobody will answer them.
 pub(super) fn groups(
     program: &Program,
     question: Option<&Question>,

@@ -1,6 +1,8 @@
-//! Properties: can an `ensure` fail, a `fail` be reached, a final state answer a litmus test's question, under SC, TSO or PSO?
+//! Properties: can an `ensure` fail, a `fail` be reached, a final state answer a litmus test's
+//! question, under SC, TSO or PSO?
 //!
-//! Targets with the same slice are asked together. What answers is a ladder of *rungs*, the cheapest first; each can be asked alone:
+//! Targets with the same slice are asked together. What answers is a ladder of *rungs*, the
+//! cheapest first; each can be asked alone:
 //!
 //! | rung | what it explores | what it proves |
 //! |---|---|---|
@@ -12,12 +14,15 @@
 //! | `enriched` | robustness and interleavings of a program whose threads keep some stores themselves | everything under TSO, once that program is robust and has room for these stores |
 //! | `counters` | interleavings up to turns of counters, or by residues, turns, ends and distances, and robustness likewise | everything under SC, and under TSO where the sliced program is robust: for integers, and domains of any size |
 //!
-//! `sc-robust` and those after it rest on a lemma: *if a program is robust, a thread of it violates a property under TSO only if one does under SC.* Take
-//! a TSO run to the violation by a thread t. Leave out every step of others that comes after another thread's `lock` which is never given back: t
-//! was blocked since, so it has read nothing of it. Let all buffers drain; local states stay. The trace of this complete computation is one of SC, whose
-//! computation gives t the same loads, and with them the same local states. ∎
+//! `sc-robust` and those after it rest on a lemma: *if a program is robust, a thread of it violates
+//! a property under TSO only if one does under SC.* Take a TSO run to the violation by a thread t.
+//! Leave out every step of others that comes after another thread's `lock` which is never given
+//! back: t was blocked since, so it has read nothing of it. Let all buffers drain; local states
+//! stay. The trace of this complete computation is one of SC, whose computation gives t the same
+//! loads, and with them the same local states. ∎
 //!
-//! Everything here may be wrong without a wrong verdict: each answer carries evidence that `palisade-verify` checks.
+//! Everything here may be wrong without a wrong verdict: each answer carries evidence that
+//! `palisade-verify` checks.
 
 mod climb;
 mod counters;
@@ -87,8 +92,8 @@ pub struct ProveOptions {
     pub by: Option<Rung>,
     /// The targets to ask about; all of them when there are none.
     pub only: Vec<Target>,
-    /// The most stores in a buffer before the rung `buffers` gives up, kept by a thread before `enriched` does, and the most snapshots before
-    /// `snapshots` does.
+    /// The most stores in a buffer before the rung `buffers` gives up, kept by a thread before
+    /// `enriched` does, and the most snapshots before `snapshots` does.
     pub buffer: usize,
     /// Distinct values of a register or an address admitted in a program without a domain.
     pub values: usize,
@@ -171,8 +176,8 @@ pub struct TargetAnswer {
     pub rung: Rung,
     /// Whether it is reached under SC already; nothing where that is not known.
     pub under_sc: Option<bool>,
-    /// How many stores a buffer could hold in the exploration that answered, a thread keep itself, or how many snapshots a queue; nothing where there
-    /// were none of these.
+    /// How many stores a buffer could hold in the exploration that answered, a thread keep itself,
+    /// or how many snapshots a queue; nothing where there were none of these.
     pub buffer: Option<usize>,
     /// The configurations explored by what answered.
     pub states: usize,
@@ -193,7 +198,8 @@ pub struct Proof {
     pub proofs: Vec<PropertyProof>,
     /// Configurations explored in all.
     pub states: usize,
-    /// Why a program of events and tasks is robust with its plain posts, so that it keeps what it keeps where posts drain.
+    /// Why a program of events and tasks is robust with its plain posts, so that it keeps what it
+    /// keeps where posts drain.
     pub plain_posts: Option<TaskCertificate>,
 }
 

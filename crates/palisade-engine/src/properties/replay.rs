@@ -1,8 +1,10 @@
 //! A run of the sliced program as a computation of the program itself.
 //!
-//! Steps that nobody sees are taken as early as can be: right after the last step of their copy that needed memory. Then no other
-//! thread holds the lock, and what the slice has left out can be executed: loads and locked instructions need memory, and have it.
-//! A store that was left out of the slice, or is silent, reaches memory when it stands in the way of the next one that matters, or of a drain.
+//! Steps that nobody sees are taken as early as can be: right after the last step of their copy
+//! that needed memory. Then no other thread holds the lock, and what the slice has left out can be
+//! executed: loads and locked instructions need memory, and have it. A store that was left out of
+//! the slice, or is silent, reaches memory when it stands in the way of the next one that matters,
+//! or of a drain.
 
 use super::run::{Deed, Run, counts};
 use palisade_evidence::PropertyWitness;
@@ -25,14 +27,16 @@ pub struct Violation {
     pub events: Vec<Event>,
     /// The initial state and the one after each step.
     pub states: Vec<State>,
-    /// Whether no computation that reaches the target has fewer steps, as far as is known; of an interleaving, no other interleaving.
+    /// Whether no computation that reaches the target has fewer steps, as far as is known; of an
+    /// interleaving, no other interleaving.
     pub shortest: bool,
     /// Whether instances with fewer copies were all shown not to reach the target.
     pub instance_minimal: bool,
 }
 
 impl Violation {
-    /// Whether no store waits in a buffer while another step touches memory: then the computation is one of SC.
+    /// Whether no store waits in a buffer while another step touches memory: then the computation
+    /// is one of SC.
     pub fn is_interleaving(&self, program: &Program) -> bool {
         self.states.iter().zip(&self.events).all(|(state, Event { step, .. })| {
             let is_local = |id| program.thread(step.copy.thread).instruction(id).action.is_local();
@@ -41,7 +45,8 @@ impl Violation {
     }
 }
 
-/// The computation of a program that a run of its slice becomes; nothing when it cannot be followed.
+/// The computation of a program that a run of its slice becomes; nothing when it cannot be
+/// followed.
 pub(super) fn replay(
     program: &Program,
     sliced: &Program,
@@ -59,7 +64,8 @@ pub(super) fn replay(
     Some(Violation { target, model, instance, acting, events, states, shortest: false, instance_minimal: false })
 }
 
-/// An interleaving as a computation under a model with store buffers: each store reaches memory at once.
+/// An interleaving as a computation under a model with store buffers: each store reaches memory at
+/// once.
 pub(super) fn at_once(program: &Program, interleaving: &Violation, model: Model) -> Option<Violation> {
     let machine = Machine::of_copies(program, interleaving.acting.clone(), model);
     let (mut events, mut states) = (Vec::new(), vec![machine.initial_state()]);
@@ -127,7 +133,8 @@ struct Replaying<'s, 'p> {
     machine: Machine<'p>,
     /// For each copy, by position, what it has still to do.
     waiting: Vec<VecDeque<Deed>>,
-    /// For each copy, whether the stores in its buffer, in the order of their issue, reach memory by deeds.
+    /// For each copy, whether the stores in its buffer, in the order of their issue, reach memory
+    /// by deeds.
     flushed_by_deed: Vec<Vec<bool>>,
     events: Vec<Event>,
     /// The state after them.
@@ -145,7 +152,8 @@ impl Replaying<'_, '_> {
         for position in 0..self.waiting.len() {
             self.go_on_privately(position)?;
         }
-        // What is left in the queues are the steps that need memory, each with the private ones behind it, in the order of the run.
+        // What is left in the queues are the steps that need memory, each with the private ones
+        // behind it, in the order of the run.
         for (copy, deed) in &run.deeds {
             if self.is_done {
                 return Some(());
@@ -234,7 +242,8 @@ impl Replaying<'_, '_> {
         Some(())
     }
 
-    /// Lets the oldest store to an address that is flushed by a deed reach memory, with all that must go before it.
+    /// Lets the oldest store to an address that is flushed by a deed reach memory, with all that
+    /// must go before it.
     fn flush(&mut self, position: usize, address: Value) -> Option<()> {
         loop {
             let thread = &self.state.threads()[position];

@@ -1,4 +1,5 @@
-//! What every copy does on the way to a target: the path of an exploration as steps of thread copies.
+//! What every copy does on the way to a target: the path of an exploration as steps of thread
+//! copies.
 
 use palisade_evidence::BufferEntry;
 use palisade_exploration::buffered::{Act, BufferSystem, Buffers, Goal, Order, Reaching, Search, StoreEffect};
@@ -87,7 +88,8 @@ fn initial(program: &Program, thread: ThreadId) -> Local {
 #[derive(Default)]
 pub(super) struct Tracing {
     pub(super) run: Run,
-    /// Each copy with the place in which it began, and the one it is in; nothing when it has stopped.
+    /// Each copy with the place in which it began, and the one it is in; nothing when it has
+    /// stopped.
     positions: Vec<(CopyId, u32, Option<u32>)>,
 }
 
@@ -102,7 +104,8 @@ impl Tracing {
         Ok(tracing)
     }
 
-    /// A copy that the run has led to a place, other than `other`; one that begins there where none has been led there.
+    /// A copy that the run has led to a place, other than `other`; one that begins there where none
+    /// has been led there.
     pub(super) fn copy_in(
         &mut self,
         system: &BufferSystem<'_>,
@@ -221,7 +224,8 @@ impl Tracing {
     }
 }
 
-/// How a local state was reached: from that of this number, by an instruction, and the value that it chose.
+/// How a local state was reached: from that of this number, by an instruction, and the value that
+/// it chose.
 type Origin = Option<(usize, InstructionId, Option<Value>)>;
 
 /// A label with the values of the registers.
@@ -283,7 +287,8 @@ fn back(origins: &[Origin], from: usize, last: Option<InstructionId>) -> Way {
     way
 }
 
-/// How many copies of each thread run in an instance with these copies: as many as the program says where it says so.
+/// How many copies of each thread run in an instance with these copies: as many as the program says
+/// where it says so.
 pub(super) fn counts(program: &Program, copies: &[CopyId]) -> Vec<u64> {
     let acting = |thread: ThreadId| copies.iter().filter(|copy| copy.thread == thread).count() as u64;
     let counts = program.thread_ids().map(|(id, thread)| match thread.copies {

@@ -5,14 +5,15 @@ use palisade_model::limits::Limits;
 use palisade_model::program::Program;
 use palisade_semantics::{Computation, Goal, Machine, StepKind, Target, shortest_violation};
 
-/// States kept at most while a shorter computation is sought, for one of few steps; fewer for a longer one, of which they would
-/// show little.
+/// States kept at most while a shorter computation is sought, for one of few steps; fewer for a
+/// longer one, of which they would show little.
 const EFFORT: usize = 20_000;
 
 /// A computation of so many steps is long.
 const LONG: usize = 64;
 
-/// A computation of the same copies with as few steps as can be found. The final states of a litmus test are reached as they are.
+/// A computation of the same copies with as few steps as can be found. The final states of a litmus
+/// test are reached as they are.
 pub(super) fn shortened(program: &Program, violation: Violation, limits: &Limits) -> Violation {
     let Target::Instruction { instruction, .. } = violation.target else { return violation };
     let Some(last) = violation.events.last() else { return violation };

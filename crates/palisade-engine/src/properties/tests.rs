@@ -1,4 +1,5 @@
-//! Answers beside those of a search that knows every interleaving and no more; their evidence is checked.
+//! Answers beside those of a search that knows every interleaving and no more; their evidence is
+//! checked.
 
 use super::{Answer, Proof, ProveOptions, Rung, Why, prove, targets};
 use palisade_model::limits::Limits;
@@ -55,7 +56,8 @@ fn value(randomness: &mut Randomness, bound: usize) -> i64 {
     i64::try_from(randomness.below(bound)).expect("small")
 }
 
-/// A random program in which threads state that some registers do not have some values at some label, mostly at an end.
+/// A random program in which threads state that some registers do not have some values at some
+/// label, mostly at an end.
 pub(super) fn with_properties(seed: u64, shape: &Shape) -> Program {
     let mut program = random::program(seed, shape);
     let mut randomness = Randomness::new(seed ^ 0x5eed);

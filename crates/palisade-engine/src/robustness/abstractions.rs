@@ -1,10 +1,12 @@
 //! Programs that know less of their counters: residues, no tickets, values that stop, distances up
 //! to a horizon, low bits.
 //!
-//! A program that knows its counters modulo m ([`modulo`]) does whatever the program does, for these counters and for wider ones; so do programs without their tickets, those
-//! whose values stop at an end, and those in which what is far behind is one value. Where such a program is robust, so is the program, and what it never
-//! reaches, the program never reaches; where it is not, nothing is known. Each has premises on values that are no counters, or are far behind: these
-//! are left to the reader of the certificate, which has to accept it before it counts.
+//! A program that knows its counters modulo m ([`modulo`]) does whatever the program does, for
+//! these counters and for wider ones; so do programs without their tickets, those whose values stop
+//! at an end, and those in which what is far behind is one value. Where such a program is robust,
+//! so is the program, and what it never reaches, the program never reaches; where it is not,
+//! nothing is known. Each has premises on values that are no counters, or are far behind: these are
+//! left to the reader of the certificate, which has to accept it before it counts.
 
 use super::certificate::{certificate, interleavings};
 use super::check::{
@@ -137,8 +139,8 @@ fn low_bits(spinning: &Program, tried: usize) -> Vec<Candidate> {
     LowBits::all_of(spinning, tried).map(own).collect()
 }
 
-/// Whether a program has counters that may be known by residues. What is cut to some bits is no member of a class where it is compared with what is not; residues
-/// are equal all the same.
+/// Whether a program has counters that may be known by residues. What is cut to some bits is no
+/// member of a class where it is compared with what is not; residues are equal all the same.
 fn may_be_residues(program: &Program) -> bool {
     !Counters::of(program).is_empty()
         || Counters::cut_in(program) && modulo(program, 0, FEW[FEW.len() - 1] - 1).is_some()
@@ -154,7 +156,8 @@ pub(crate) fn has_counters(program: &Program) -> bool {
         || LowBits::of_rounds(program).is_some()
 }
 
-/// The check of a program that is robust without all values of its counters, if such a proof is found.
+/// The check of a program that is robust without all values of its counters, if such a proof is
+/// found.
 pub(crate) fn abstracted<'p>(
     program: &'p Program,
     options: &CheckOptions,
@@ -205,7 +208,8 @@ fn robust<'p>(
     Some(concluded(program, options, observer, (abstraction, proved)))
 }
 
-/// Why a program is robust, if that is found among so many configurations: by control flow, without all values of its counters, or with them.
+/// Why a program is robust, if that is found among so many configurations: by control flow, without
+/// all values of its counters, or with them.
 pub(crate) fn robust_within(program: &Program, options: &CheckOptions, most: u64) -> Option<RobustCertificate> {
     let reports = list(program, options).ok()?;
     let is_pruned = reports.iter().all(|report| report.outcome == AttackOutcome::Pruned);
@@ -220,8 +224,9 @@ pub(crate) fn robust_within(program: &Program, options: &CheckOptions, most: u64
     certificate(program, &checked)
 }
 
-/// A set of interleavings of a program with counters, found among so many configurations, which shows that none of them comes to certain instructions, each a `fail`. It is closed up to turns, or knows less
-/// of counters.
+/// A set of interleavings of a program with counters, found among so many configurations, which
+/// shows that none of them comes to certain instructions, each a `fail`. It is closed up to turns,
+/// or knows less of counters.
 pub(crate) fn interleavings_without(
     program: &Program,
     fails: &BTreeSet<(ThreadId, InstructionId)>,

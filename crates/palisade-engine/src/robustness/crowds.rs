@@ -1,7 +1,10 @@
-//! Crowds: a thread more that does at once what very many copies do one after the other, so that a counter comes around.
+//! Crowds: a thread more that does at once what very many copies do one after the other, so that a
+//! counter comes around.
 //!
-//! Copies that begin by adding a number to an address move it on, and need do nothing else. Two copies beside such a *crowd* show what happens when a counter that wraps
-//! has come around, and what is found becomes a computation of the program in which the crowd's step stands for those of its copies.
+//! Copies that begin by adding a number to an address move it on, and need do nothing else. Two
+//! copies beside such a *crowd* show what happens when a counter that wraps has come around, and
+//! what is found becomes a computation of the program in which the crowd's step stands for those of
+//! its copies.
 
 use palisade_model::program::{
     Action, BinaryOperator, Copies, Domain, Expression, InstructionId, Label, LabelId, Program, Thread, ThreadId, Value,
@@ -18,7 +21,8 @@ const MOST_VALUES: u128 = 1 << 62;
 /// The copies beside a crowd.
 const BESIDE: u64 = 2;
 
-/// How many copies fewer than it takes to come around a crowd has at least: some others move the counter, too.
+/// How many copies fewer than it takes to come around a crowd has at least: some others move the
+/// counter, too.
 const FEWER: u64 = 3;
 
 /// Copies of a thread that execute an addition one after the other.
@@ -72,7 +76,8 @@ pub(crate) fn additions(program: &Program) -> Vec<Addition> {
         for (instruction, own) in thread.instruction_ids() {
             let Some((address, number)) = own.action.addition().filter(|_| first[own.source.index()]) else { continue };
             let by = u128::from(number.unsigned_abs());
-            // So many additions bring the address back to a value, and so many leave the domain from the initial one on.
+            // So many additions bring the address back to a value, and so many leave the domain
+            // from the initial one on.
             let period = domain.size() / gcd(domain.size(), by);
             let initial = i128::from(program.initial_value(address));
             let end = i128::from(if number < 0 { domain.low } else { domain.high });
@@ -138,7 +143,8 @@ impl Addition {
         few
     }
 
-    /// The program with two copies of the thread, one of each other that may have any number, and a thread that does what a crowd does.
+    /// The program with two copies of the thread, one of each other that may have any number, and a
+    /// thread that does what a crowd does.
     pub(crate) fn beside(&self, program: &Program, crowd: Crowd) -> Program {
         let mut beside = self.with_copies(program, BESIDE);
         let mut thread = program.thread(self.thread).clone();
@@ -169,8 +175,8 @@ impl Addition {
 }
 
 impl Crowd {
-    /// A computation of the program with the crowd's thread as the last, as one of the program; nothing where the crowd does
-    /// nothing, or there are not so many copies.
+    /// A computation of the program with the crowd's thread as the last, as one of the program;
+    /// nothing where the crowd does nothing, or there are not so many copies.
     pub(crate) fn retold(self, program: &Program, instance: &Instance, steps: &[Step]) -> Option<Retold> {
         let last = ThreadId::from_index(program.threads.len());
         let named: BTreeSet<CopyId> = steps.iter().map(|step| step.copy).filter(|copy| copy.thread != last).collect();

@@ -1,6 +1,8 @@
-//! The net of one attack, asked again and again while its delaying attacker may do less [ESOP13, §7].
+//! The net of one attack, asked again and again while its delaying attacker may do less [ESOP13,
+//! §7].
 //!
-//! What is forbidden to the delaying attacker takes transitions out of the net and changes nothing else in it.
+//! What is forbidden to the delaying attacker takes transitions out of the net and changes nothing
+//! else in it.
 
 use super::nets::{bounds, solve};
 use super::witness::{Story, story_of_run, without_detours};
@@ -38,7 +40,8 @@ impl<'p> DelayNet<'p> {
     ///
     /// # Errors
     ///
-    /// A fault when there is no net, because value sets grow or an expression that they reach has no value.
+    /// A fault when there is no net, because value sets grow or an expression that they reach has
+    /// no value.
     pub(crate) fn list(
         program: &'p Program,
         attack: Attack,
@@ -52,7 +55,8 @@ impl<'p> DelayNet<'p> {
         }
     }
 
-    /// Decides the attack when the delaying attacker can execute nothing but permitted instructions.
+    /// Decides the attack when the delaying attacker can execute nothing but permitted
+    /// instructions.
     pub(crate) fn ask(&self, is_permitted: impl Fn(InstructionId) -> bool, budget: &Budget) -> Delaying {
         let all = &self.net.problem.net;
         let mut kept = Vec::new();
@@ -88,7 +92,8 @@ impl<'p> DelayNet<'p> {
         }
     }
 
-    /// What a transition does, by a permitted instruction where it stands for several of the attacker's.
+    /// What a transition does, by a permitted instruction where it stands for several of the
+    /// attacker's.
     fn permitted_firing(&self, id: TransitionId, is_permitted: impl Fn(InstructionId) -> bool) -> Firing {
         match self.net.firings[id.index()] {
             Firing::Attacker { instruction, after } => {
@@ -99,7 +104,8 @@ impl<'p> DelayNet<'p> {
         }
     }
 
-    /// The instructions, each of which a transition stands for, that the delaying attacker executes by it.
+    /// The instructions, each of which a transition stands for, that the delaying attacker executes
+    /// by it.
     fn executed(&self, id: TransitionId) -> impl Iterator<Item = InstructionId> + '_ {
         let first = match self.net.firings[id.index()] {
             Firing::Delay(_) => Some(self.attack.store),

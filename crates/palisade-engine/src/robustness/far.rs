@@ -1,9 +1,13 @@
 //! Counters in integers of which those that have fallen far behind are not told apart.
 //!
-//! Sequence numbers, epochs and indices grow without end, and threads that were stopped long ago hold old ones. What has fallen behind never meets again what goes on: how far it is behind does not
-//! matter. So each class gets an *end*, some distance below one of its addresses, which only grows: values at most the end are one value for each residue that masks see
-//! (`system::turning`). Conditions are *loosened*: they hold where they may hold for some values that far ones stand for. What the program does, the loosened one does;
-//! that values far behind do not come near, and that nothing but conditions looks at them, is left to the reader of the certificate, which has to accept it before it counts.
+//! Sequence numbers, epochs and indices grow without end, and threads that were stopped long ago
+//! hold old ones. What has fallen behind never meets again what goes on: how far it is behind does
+//! not matter. So each class gets an *end*, some distance below one of its addresses, which only
+//! grows: values at most the end are one value for each residue that masks see (`system::turning`).
+//! Conditions are *loosened*: they hold where they may hold for some values that far ones stand
+//! for. What the program does, the loosened one does; that values far behind do not come near, and
+//! that nothing but conditions looks at them, is left to the reader of the certificate, which has
+//! to accept it before it counts.
 
 use palisade_exploration::instrumented::system::Counting;
 use palisade_model::program::{
@@ -25,7 +29,8 @@ pub(in crate::robustness) struct Horizon {
     pub(in crate::robustness) counting: Counting,
 }
 
-/// The horizons of a program without a domain: near ones first, relative to each address of its classes.
+/// The horizons of a program without a domain: near ones first, relative to each address of its
+/// classes.
 pub(in crate::robustness) fn horizons(program: &Program) -> Vec<Horizon> {
     let counters = Arc::new(Counters::of(program));
     // What is cut to some bits comes around.
@@ -131,7 +136,8 @@ impl Site<'_> {
         }
     }
 
-    /// When a comparison of counters, or of their difference with a number, may hold besides: where a far one may be less.
+    /// When a comparison of counters, or of their difference with a number, may hold besides: where
+    /// a far one may be less.
     fn may(&self, operator: Op, left: &Expression, right: &Expression) -> Option<Expression> {
         let (left, right) = match (left, right) {
             (Expression::Binary(Op::Subtract, one, other), _) if self.member(other).is_some() => {

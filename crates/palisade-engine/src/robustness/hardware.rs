@@ -1,8 +1,9 @@
 //! Running a violation's shape on this machine's processor.
 //!
-//! Every thread of the shape is an operating-system thread that does real loads, stores, fences and exchanges on shared
-//! cache lines: relaxed atomic accesses, which are plain `mov`s on x86-64, kept in order by compiler fences that emit
-//! nothing. Many copies of the shape lie side by side; before each one the threads meet, so that they start together.
+//! Every thread of the shape is an operating-system thread that does real loads, stores, fences and
+//! exchanges on shared cache lines: relaxed atomic accesses, which are plain `mov`s on x86-64, kept
+//! in order by compiler fences that emit nothing. Many copies of the shape lie side by side; before
+//! each one the threads meet, so that they start together.
 
 use super::shape::{Shape, ShapeAction};
 use palisade_model::limits::Limits;

@@ -1,5 +1,5 @@
-//! Robustness \[ESOP13\]: which attacks are feasible, verdicts, witnesses and certificates. What is explored for it is `instrumented` in
-//! `palisade-exploration`.
+//! Robustness \[ESOP13\]: which attacks are feasible, verdicts, witnesses and certificates. What is
+//! explored for it is `instrumented` in `palisade-exploration`.
 
 mod abstractions;
 mod certificate;

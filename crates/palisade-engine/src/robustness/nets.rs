@@ -1,9 +1,11 @@
 //! Attacks decided on their nets: counter abstraction and coverability [ESOP13, §5].
 //!
-//! A search that goes forward through configurations with whole memories can get lost where the question is answered in
-//! a few steps backwards, or by a relation between pairs of places. The nets know nothing of phases and share nothing
-//! between attacks, but every strategy of [`coverability`](crate::coverability) works on them. Where turns of
-//! counters permute a net, its markings are explored up to these as well, in turn with the strategies. What they are given to do is metered by work, so that answers do not depend on clocks.
+//! A search that goes forward through configurations with whole memories can get lost where the
+//! question is answered in a few steps backwards, or by a relation between pairs of places. The
+//! nets know nothing of phases and share nothing between attacks, but every strategy of
+//! [`coverability`](crate::coverability) works on them. Where turns of counters permute a net, its
+//! markings are explored up to these as well, in turn with the strategies. What they are given to
+//! do is metered by work, so that answers do not depend on clocks.
 
 use super::witness::{Violation, violation_of_run};
 use crate::decide::schedule::CHECK;
@@ -63,7 +65,8 @@ impl NetAnswer {
         }
     }
 
-    /// Whether no later attack need be asked, unless all are to be: this one is feasible, or has no net.
+    /// Whether no later attack need be asked, unless all are to be: this one is feasible, or has no
+    /// net.
     fn ends(&self, all: bool) -> bool {
         self.size == (0, 0) || !all && self.found == Some(Found::Feasible)
     }
@@ -72,10 +75,12 @@ impl NetAnswer {
 /// Nets with more places than this are beyond what `verify` lists.
 const MOST_PLACES: usize = 1 << 18;
 
-/// Nets with more transitions than this may be: it bounds its work, of which a transition takes 12 to 60 units, to 2²⁵.
+/// Nets with more transitions than this may be: it bounds its work, of which a transition takes 12
+/// to 60 units, to 2²⁵.
 const MOST_TRANSITIONS: usize = 1 << 19;
 
-/// How large the net of an attack may be, beside an exploration that may have as many nodes as the budget says.
+/// How large the net of an attack may be, beside an exploration that may have as many nodes as the
+/// budget says.
 pub(super) fn bounds(values: usize, copies: Option<u32>, budget: &Budget) -> Bounds {
     let transitions = budget.work.map_or(u64::MAX, |nodes| nodes.saturating_mul(TRANSITIONS_PER_NODE));
     Bounds { values, copies, transitions }
@@ -134,7 +139,8 @@ fn answered(answer: coverability::Answer) -> Turn<coverability::Answer, Fault> {
     }
 }
 
-/// Answers a net: by its markings up to turns, where it has many, and by the strategies for all nets.
+/// Answers a net: by its markings up to turns, where it has many, and by the strategies for all
+/// nets.
 fn solve_up_to_turns(net: &AttackNet<'_>, symmetry: Option<Symmetry>, budget: &Budget) -> coverability::Answer {
     let Some(symmetry) = symmetry else { return solve(&net.problem, budget) };
     let schedule = Schedule { most: budget.work.unwrap_or(CHECK.most), ..CHECK };
@@ -152,16 +158,17 @@ fn solve_up_to_turns(net: &AttackNet<'_>, symmetry: Option<Symmetry>, budget: &B
     }
 }
 
-/// Decides attacks of a program on their nets; with `all`, every one, else up to the first feasible one. With `copies`,
-/// of the instances in which replicated threads have so many copies together, and without proofs. With `values`, how many
-/// distinct values of a register or an address are admitted in a program without a domain. The nets of a program
-/// are much of a size: when one is too large, no other is listed. A program may have thousands: when those asked have
-/// taken the work of many explorations, the others are left to a later turn.
+/// Decides attacks of a program on their nets; with `all`, every one, else up to the first feasible
+/// one. With `copies`, of the instances in which replicated threads have so many copies together,
+/// and without proofs. With `values`, how many distinct values of a register or an address are
+/// admitted in a program without a domain. The nets of a program are much of a size: when one is
+/// too large, no other is listed. A program may have thousands: when those asked have taken the
+/// work of many explorations, the others are left to a later turn.
 ///
 /// # Errors
 ///
-/// A fault when there are no nets, because values grow or an expression that value sets reach has no value: neither
-/// need be so in what the program reaches.
+/// A fault when there are no nets, because values grow or an expression that value sets reach has
+/// no value: neither need be so in what the program reaches.
 pub(super) fn decide(
     program: &Program,
     attacks: &[Attack],
@@ -187,7 +194,8 @@ pub(super) fn decide(
         work += last.iter().map(|answer| answer.work).sum::<u64>();
         count *= 2;
     }
-    // Answers of later ones, of those asked together as well, would depend on which thread was faster.
+    // Answers of later ones, of those asked together as well, would depend on which thread was
+    // faster.
     let rest = match answers.iter().position(|answer| answer.ends(all)) {
         Some(last) => {
             answers.truncate(last + 1);

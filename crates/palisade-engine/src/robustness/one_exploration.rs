@@ -1,6 +1,8 @@
-//! Robustness as one question about all delayed stores together: instances that grow and the search among any number take turns.
+//! Robustness as one question about all delayed stores together: instances that grow and the search
+//! among any number take turns.
 //!
-//! Event-driven programs against TSO and threads against PSO are decided like this, each by an instrumented program of its own.
+//! Event-driven programs against TSO and threads against PSO are decided like this, each by an
+//! instrumented program of its own.
 
 use crate::decide::schedule::{CUT_IN_ONE_EXPLORATION, FIRST_VALUES, INSTANCES};
 use crate::decide::{Method, Round, Schedule, Turn, decide};
@@ -24,7 +26,8 @@ pub(super) trait Instrumented: Sized {
     fn explore(&mut self, explored: &mut Exploration, budget: &Budget) -> Result<Option<u32>, Halt<Fault>>;
     /// The certificate, when the net was explored to the end.
     fn certificate(&self, explored: &Exploration) -> Self::Certificate;
-    /// The computation behind a success; it says whether all smaller instances are known to have none.
+    /// The computation behind a success; it says whether all smaller instances are known to have
+    /// none.
     fn violation(
         &mut self,
         explored: &Exploration,
@@ -52,7 +55,8 @@ pub(super) struct Question<'p, S> {
     make: Box<Make<'p, S>>,
     growth: Growth,
     limits: &'p Limits,
-    /// How many copies and occurrences the next instance has of what there is any number of; nothing when there is nothing such.
+    /// How many copies and occurrences the next instance has of what there is any number of;
+    /// nothing when there is nothing such.
     spare: Option<u32>,
     /// Whether the instance of a violation that was found is known to be a smallest one.
     pub(super) is_minimal: bool,
@@ -63,7 +67,8 @@ pub(super) struct Question<'p, S> {
 }
 
 impl<'p, S: Instrumented> Question<'p, S> {
-    /// The question about an instrumented program in which a register or an address takes so many values at most, whose first instance has so many spare copies.
+    /// The question about an instrumented program in which a register or an address takes so many
+    /// values at most, whose first instance has so many spare copies.
     pub(super) fn new(
         values: usize,
         limits: &'p Limits,
@@ -74,8 +79,8 @@ impl<'p, S: Instrumented> Question<'p, S> {
         Self { make: Box::new(make), growth, limits, spare, is_minimal: false, not_robust: false, explored: 0 }
     }
 
-    /// Enumerates what a program without spare copies may reach, as far as the limits allow: for one that cannot
-    /// grow but in its values, such as one of threads alone.
+    /// Enumerates what a program without spare copies may reach, as far as the limits allow: for
+    /// one that cannot grow but in its values, such as one of threads alone.
     pub(super) fn enumerate(&mut self) -> Result<ShownBy<S>, Halt<Fault>> {
         Ok(match self.explore(self.growth, None, Mode::Exact, u64::MAX)? {
             (mut system, explored, Some(success)) => Shown::NotRobust(system.violation(&explored, success, false)?),
@@ -111,8 +116,9 @@ impl<'p, S: Instrumented> Question<'p, S> {
         Ok((system, explored, success?))
     }
 
-    /// Instances with one copy or occurrence more each. One that does not come to an end, as where tasks are posted without one, does not
-    /// keep larger ones from their turn: these get less work each, and a violation in them is not known to be in a smallest instance.
+    /// Instances with one copy or occurrence more each. One that does not come to an end, as where
+    /// tasks are posted without one, does not keep larger ones from their turn: these get less work
+    /// each, and a violation in them is not known to be in a smallest instance.
     fn instances(&mut self, round: Round) -> Turn<ShownBy<S>, Fault> {
         let first = self.spare.unwrap_or(0);
         let mut work = round.work;

@@ -1,8 +1,11 @@
-//! All attacks as one question of reachability \[ESOP13, §8\], to compare with the search that asks store by store.
+//! All attacks as one question of reachability \[ESOP13, §8\], to compare with the search that asks
+//! store by store.
 //!
-//! One exploration runs through all phases: under SC any thread may begin to delay any of its stores, and a delaying attacker may be halted
-//! at any load. What is explored after ld_A is shared by all attacks, as in the other search; what is explored under SC as well. But stores
-//! with equal attackers behind them are not told apart, and the first success ends everything, whichever attack it belongs to.
+//! One exploration runs through all phases: under SC any thread may begin to delay any of its
+//! stores, and a delaying attacker may be halted at any load. What is explored after ld_A is shared
+//! by all attacks, as in the other search; what is explored under SC as well. But stores with equal
+//! attackers behind them are not told apart, and the first success ends everything, whichever
+//! attack it belongs to.
 
 use palisade_exploration::instrumented::system::Phase;
 use palisade_exploration::instrumented::tso::System;
@@ -13,8 +16,9 @@ use palisade_exploration::lazy::{Exploration, LazyNet, Mode, NetError};
 use palisade_model::limits::{Budget, Halt, StopReason};
 use palisade_model::program::InstructionId;
 
-/// Decides in one exploration whether some attack (sorted, none of them pruned) is feasible; how many configurations it has. Where one
-/// is, the other search tells of that attack, or in ω mode of the lowest feasible one.
+/// Decides in one exploration whether some attack (sorted, none of them pruned) is feasible; how
+/// many configurations it has. Where one is, the other search tells of that attack, or in ω mode of
+/// the lowest feasible one.
 pub(super) fn one_query<'p>(
     mut system: System<'p>,
     attacks: &[Attack],
@@ -56,8 +60,9 @@ fn attack_of(joint: &mut Joint<'_>, explored: &Exploration, node: u32) -> Result
     unreachable!("a success lies behind ld_A")
 }
 
-/// A closed exploration without success, cut into the sets of the other search: each thread has all configurations after loads, each of its
-/// stores all those in which the thread delays. These are more than each needs, and closed.
+/// A closed exploration without success, cut into the sets of the other search: each thread has all
+/// configurations after loads, each of its stores all those in which the thread delays. These are
+/// more than each needs, and closed.
 fn parts<'p>(system: &System<'p>, attacks: &[Attack], explored: &Exploration) -> Search<'p> {
     let part = |belongs: &dyn Fn(Phase) -> bool| {
         let mut set = Exploration::new(explored.mode());

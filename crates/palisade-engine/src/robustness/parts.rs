@@ -1,7 +1,10 @@
-//! The attacks of one program in parts, each decided by itself, on machines of their own perhaps, and the one certificate of all parts.
+//! The attacks of one program in parts, each decided by itself, on machines of their own perhaps,
+//! and the one certificate of all parts.
 //!
-//! The sets of a certificate are closed, and so is the union of the sets of several parts: each part explores the same configurations under SC, and for a store the same
-//! ones while it is delayed. Nothing rests on that, since the checker reads the certificate that comes out like any other.
+//! The sets of a certificate are closed, and so is the union of the sets of several parts: each
+//! part explores the same configurations under SC, and for a store the same ones while it is
+//! delayed. Nothing rests on that, since the checker reads the certificate that comes out like any
+//! other.
 
 use super::certificate::reasons;
 use super::check::{AttackOutcome, Check, CheckOptions, Observer, Verdict, check_range, list};
@@ -24,8 +27,9 @@ pub struct Part<'p> {
     pub evidence: Option<RobustCertificate>,
 }
 
-/// Decides some of the attacks, those in a range of all in order. The verdict is about no program, and so it is `unknown` where none of them is feasible: then
-/// the part has evidence, which [`combine`] puts together with that of the other parts.
+/// Decides some of the attacks, those in a range of all in order. The verdict is about no program,
+/// and so it is `unknown` where none of them is feasible: then the part has evidence, which
+/// [`combine`] puts together with that of the other parts.
 ///
 /// # Errors
 ///
@@ -45,7 +49,8 @@ pub fn check_part<'p>(
     Ok(Part { check, evidence: Some(evidence) })
 }
 
-/// Cuts the attacks of a program, in their order, into ranges with so many attacks each that control flow leaves open; at least one range.
+/// Cuts the attacks of a program, in their order, into ranges with so many attacks each that
+/// control flow leaves open; at least one range.
 ///
 /// # Errors
 ///
@@ -66,7 +71,8 @@ pub fn parts(program: &Program, options: &CheckOptions, size: usize) -> Result<V
     Ok(ranges)
 }
 
-/// The certificate of a program from the evidence of all its parts, in order, of which one at a time is held. It is for the checker to say that it holds.
+/// The certificate of a program from the evidence of all its parts, in order, of which one at a
+/// time is held. It is for the checker to say that it holds.
 pub fn combine(parts: impl IntoIterator<Item = RobustCertificate>) -> RobustCertificate {
     let mut union = Union::default();
     for part in parts {
@@ -75,7 +81,8 @@ pub fn combine(parts: impl IntoIterator<Item = RobustCertificate>) -> RobustCert
     union.finish()
 }
 
-/// The parts that were put together so far: configurations each once, in the order in which they came.
+/// The parts that were put together so far: configurations each once, in the order in which they
+/// came.
 #[derive(Default)]
 struct Union {
     live: Vec<Vec<Vec<palisade_model::program::RegisterId>>>,
@@ -171,7 +178,8 @@ mod tests {
     use super::*;
     use palisade_verify::check_robust_certificate;
 
-    /// Two threads that store and load through fences and plainly, so that some attacks are pruned and some are not.
+    /// Two threads that store and load through fences and plainly, so that some attacks are pruned
+    /// and some are not.
     const PROGRAM: &str = "program Parts
 thread one [*] regs r init a begin
   a: mem[x] <- 1; goto b;

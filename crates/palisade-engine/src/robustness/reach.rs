@@ -1,9 +1,10 @@
 //! Which labels control reaches under sequential consistency: what a verdict says nothing about.
 //!
-//! A label counts as reached when an exploration under SC has a thread there. That a label is *not* reached is said only
-//! after an exploration of the copies that are asked for which is closed under steps and left no step out. A robust
-//! program reaches the same labels under TSO, as its computations have the traces of interleavings (ASSUMES that buffers can be
-//! emptied: no section stays open for ever); one that is not robust may reach more there.
+//! A label counts as reached when an exploration under SC has a thread there. That a label is *not*
+//! reached is said only after an exploration of the copies that are asked for which is closed under
+//! steps and left no step out. A robust program reaches the same labels under TSO, as its
+//! computations have the traces of interleavings (ASSUMES that buffers can be emptied: no section
+//! stays open for ever); one that is not robust may reach more there.
 
 use crate::decide::schedule::REACH;
 use palisade_exploration::instrumented::system::Growth;
@@ -12,10 +13,12 @@ use palisade_exploration::instrumented::{Fault, Reached, ThreadLabel, explore_sc
 use palisade_model::limits::{Budget, Halt, Limits};
 use palisade_model::program::{Action, BinaryOperator, Copies, Expression, Program, UnaryOperator};
 
-/// With more copies than this in all, nothing is explored for the labels alone: to list them takes long enough.
+/// With more copies than this in all, nothing is explored for the labels alone: to list them takes
+/// long enough.
 const MOST_COPIES: u64 = 1000;
 
-/// The labels that no interleaving of the program's copies reaches; nothing when a small exploration does not tell.
+/// The labels that no interleaving of the program's copies reaches; nothing when a small
+/// exploration does not tell.
 ///
 /// # Errors
 ///
@@ -26,8 +29,8 @@ pub fn unreached(program: &Program, values: usize, limits: &Limits) -> Result<Op
     Ok(is_known.then(|| reached.missing(program)))
 }
 
-/// Explores the program under SC and adds the labels it reaches; whether there are no others. With `until_everything`,
-/// it stops as soon as all are reached.
+/// Explores the program under SC and adds the labels it reaches; whether there are no others. With
+/// `until_everything`, it stops as soon as all are reached.
 pub(super) fn explore(
     program: &Program,
     values: usize,
@@ -55,7 +58,8 @@ pub(super) fn explore(
     }
 }
 
-/// Whether some step of the program might have no meaning: all others are copies, comparisons and logic.
+/// Whether some step of the program might have no meaning: all others are copies, comparisons and
+/// logic.
 pub(super) fn may_be_faulty(program: &Program) -> bool {
     let holds_truth = program.domain.is_none_or(|domain| domain.contains(1));
     let actions = program.threads.iter().flat_map(|thread| &thread.instructions).map(|instruction| &instruction.action);
@@ -65,7 +69,8 @@ pub(super) fn may_be_faulty(program: &Program) -> bool {
     })
 }
 
-/// Whether an expression has a value whatever its registers hold, and one that every domain with 0 and 1 has.
+/// Whether an expression has a value whatever its registers hold, and one that every domain with 0
+/// and 1 has.
 fn has_value(expression: &Expression) -> bool {
     use BinaryOperator as Op;
     match expression {

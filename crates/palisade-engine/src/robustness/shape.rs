@@ -1,11 +1,13 @@
-//! The shape of a violation: a straight-line program whose one asked-for outcome is the violating trace.
+//! The shape of a violation: a straight-line program whose one asked-for outcome is the violating
+//! trace.
 //!
-//! Every access of the computation becomes an instruction of its thread copy, control flow and computation of values
-//! disappear. The k-th store to an address, in store order, stores k; a load asks for the number of the store it
-//! read from, 0 for the initial memory. Where an address has three stores or more, one more thread reads them in
-//! order, so that outcome and trace determine each other. A locked read-modify-write is an exchange, a failing `cas`
-//! a load behind a fence. That the outcome is a TSO outcome and no SC outcome is checked by enumeration before the
-//! shape is given out.
+//! Every access of the computation becomes an instruction of its thread copy, control flow and
+//! computation of values disappear. The k-th store to an address, in store order, stores k; a load
+//! asks for the number of the store it read from, 0 for the initial memory. Where an address has
+//! three stores or more, one more thread reads them in order, so that outcome and trace determine
+//! each other. A locked read-modify-write is an exchange, a failing `cas` a load behind a fence.
+//! That the outcome is a TSO outcome and no SC outcome is checked by enumeration before the shape
+//! is given out.
 
 use super::witness::Violation;
 use palisade_model::limits::Limits;

@@ -1,4 +1,5 @@
-//! The verdict on a program, after what its counters tell: a proof that does not know all of their values, or a violation in which they have come around.
+//! The verdict on a program, after what its counters tell: a proof that does not know all of their
+//! values, or a violation in which they have come around.
 
 use super::abstractions::{abstracted, with_fewest_bits, with_low_bits};
 use super::check::{self, Check, CheckOptions, Crowded, Observer, Silent, Verdict, broken_by_first_values};
@@ -9,8 +10,8 @@ use palisade_model::program::Program;
 ///
 /// # Errors
 ///
-/// A [`Fault`] when a reachable step has no meaning, or when values grow without end and no violation was found among
-/// the first of them.
+/// A [`Fault`] when a reachable step has no meaning, or when values grow without end and no
+/// violation was found among the first of them.
 pub fn check<'p>(program: &'p Program, options: &CheckOptions) -> Result<Check<'p>, Fault> {
     check_observed(program, options, &Silent)
 }
@@ -32,8 +33,8 @@ pub fn check_observed<'p>(
     )
 }
 
-/// Like [`check`], for callers that ask for the verdict with what shows it: unless counters tell, a violation is not made shorter, and labels that are not
-/// reached are not sought.
+/// Like [`check`], for callers that ask for the verdict with what shows it: unless counters tell, a
+/// violation is not made shorter, and labels that are not reached are not sought.
 ///
 /// # Errors
 ///
@@ -43,8 +44,8 @@ pub(crate) fn check_verdict<'p>(program: &'p Program, options: &CheckOptions) ->
     first.map_or_else(|| otherwise_by_low_bits(program, options, &Silent, check::check_quickly(program, options)), Ok)
 }
 
-/// The check by low bits, before all bits are known, of machine code for any number of copies: it has
-/// positions of 64 bits, and stale ones of all copies.
+/// The check by low bits, before all bits are known, of machine code for any number of copies: it
+/// has positions of 64 bits, and stale ones of all copies.
 fn by_low_bits_at_once<'p>(program: &'p Program, options: &CheckOptions, observer: &dyn Observer) -> Option<Check<'p>> {
     let is_large = program.source.is_listing && program.is_parameterized();
     is_large.then(|| with_fewest_bits(program, options, observer)).flatten()

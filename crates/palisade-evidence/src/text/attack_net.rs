@@ -33,7 +33,8 @@ enum FactText {
     Success,
 }
 
-/// A fact in its one form: serde by itself would read words from objects, `{"idle": null}`, as well.
+/// A fact in its one form: serde by itself would read words from objects, `{"idle": null}`, as
+/// well.
 #[derive(Serialize)]
 #[serde(transparent)]
 struct Place(FactText);

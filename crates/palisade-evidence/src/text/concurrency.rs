@@ -1,4 +1,5 @@
-//! Evidence about robustness against concurrency as text: states as short lists that refer to the tables.
+//! Evidence about robustness against concurrency as text: states as short lists that refer to the
+//! tables.
 
 use super::MalformedEvidence;
 use super::field::{bit, truth};
@@ -77,8 +78,9 @@ pub(super) struct InterleavingText {
     inversion: Option<(usize, usize)>,
 }
 
-/// `["occur", event]`, `["begin", invocation]`, `["return", invocation]`, `["do", invocation, instruction, choice]`; the choice is null for every
-/// instruction but `r <- *`.
+/// `["occur", event]`, `["begin", invocation]`, `["return", invocation]`,
+/// `["do", invocation, instruction, choice]`; the choice is null for every instruction but
+/// `r <- *`.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum StepText {

@@ -36,7 +36,8 @@ impl<'de> Deserialize<'de> for OriginText {
     }
 }
 
-/// `{"input", "threads", "addresses": [[name, address, length], …], "domain"}`, with `"accepted": [[store, load], …]` where delays are accepted.
+/// `{"input", "threads", "addresses": [[name, address, length], …], "domain"}`, with
+/// `"accepted": [[store, load], …]` where delays are accepted.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ProgramHeader {
@@ -70,8 +71,8 @@ struct DomainText {
     origin: OriginText,
 }
 
-/// `{"input", "query", "property", "place_count", "transition_count", "places": [[id, name], …], "transitions": …}`, with
-/// `"complements": [[id, observer], …]` where inhibitor arcs test places.
+/// `{"input", "query", "property", "place_count", "transition_count", "places": [[id, name], …],
+/// "transitions": …}`, with `"complements": [[id, observer], …]` where inhibitor arcs test places.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NetHeader {

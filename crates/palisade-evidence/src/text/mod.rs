@@ -1,8 +1,8 @@
 //! Evidence as text: one JSON document per file, as CERTIFICATE.md describes it.
 //!
-//! Reading trusts nothing: it refuses fields that it does not know and numbers out of range; nesting is limited by
-//! the JSON reader, and what is read is never larger than a fixed multiple of the text, since nothing in it refers to
-//! shared parts that would have to be copied.
+//! Reading trusts nothing: it refuses fields that it does not know and numbers out of range;
+//! nesting is limited by the JSON reader, and what is read is never larger than a fixed multiple of
+//! the text, since nothing in it refers to shared parts that would have to be copied.
 
 mod attack_net;
 mod concurrency;

@@ -1,4 +1,5 @@
-//! Net certificates and runs as text: places and transitions by number, sparse vectors as lists of pairs.
+//! Net certificates and runs as text: places and transitions by number, sparse vectors as lists of
+//! pairs.
 
 use super::number::N;
 use super::strict::Object;

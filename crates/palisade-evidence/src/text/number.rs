@@ -1,4 +1,5 @@
-//! Numbers in evidence: as JSON numbers while they fit 64 bits, as strings of decimal digits beyond, `"*"` for ω.
+//! Numbers in evidence: as JSON numbers while they fit 64 bits, as strings of decimal digits
+//! beyond, `"*"` for ω.
 
 use crate::Tokens;
 use num_bigint::BigInt;

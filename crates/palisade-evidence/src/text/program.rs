@@ -280,7 +280,8 @@ impl Serialize for HelpedConfiguration {
     }
 }
 
-/// `[memory, lock, off the path, on the path, address of the store, levels, levels of the section]`.
+/// `[memory, lock, off the path, on the path, address of the store, levels, levels of the
+/// section]`.
 type HelpedElement = (MemoryIndex, u8, Vec<TokenText>, Vec<TokenText>, Value, Vec<(Value, Level)>, Vec<(Value, Level)>);
 
 impl<'de> Deserialize<'de> for HelpedConfiguration {

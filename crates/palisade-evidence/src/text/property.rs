@@ -18,8 +18,8 @@ use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
-/// The evidence as it is written (with `RobustOut` and `&BufferInvariant` for `R` and `B`) and read (with `RobustIn` and
-/// `BufferInvariant`).
+/// The evidence as it is written (with `RobustOut` and `&BufferInvariant` for `R` and `B`) and read
+/// (with `RobustIn` and `BufferInvariant`).
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields, bound(deserialize = "R: Deserialize<'de>, B: Deserialize<'de>"))]
 pub(super) struct PropertyText<R, B> {

@@ -35,7 +35,8 @@ impl From<PsoCertificateText> for PsoCertificate {
     }
 }
 
-/// `[store address, attacker's local state, delayed value, levels]`; the local state and the value are null once the attacker is gone.
+/// `[store address, attacker's local state, delayed value, levels]`; the local state and the value
+/// are null once the attacker is gone.
 type AttackText = (Value, Option<LocalIndex>, Option<Value>, Vec<(Value, Level)>);
 
 /// `[memory, attack, [[local state, on the path, count], …]]`; the attack is null under SC.

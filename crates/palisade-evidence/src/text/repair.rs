@@ -1,4 +1,5 @@
-//! Evidence about repairs as text: changes as short lists, sets and rows as positions in the list of measures.
+//! Evidence about repairs as text: changes as short lists, sets and rows as positions in the list
+//! of measures.
 
 use super::MalformedEvidence;
 use super::hangs::{FreeText, StuckText};
@@ -53,7 +54,8 @@ enum KindText {
     Sfence,
     Xchg,
     Keep,
-    /// An ordering by its word, behind `failure-` where it is that of an update that does not store.
+    /// An ordering by its word, behind `failure-` where it is that of an update that does not
+    /// store.
     Ordered(bool, Ordering),
 }
 

@@ -1,4 +1,5 @@
-//! Evidence about robustness against C11 and release/acquire as text: configurations as lists, graphs as interleavings with a last step.
+//! Evidence about robustness against C11 and release/acquire as text: configurations as lists,
+//! graphs as interleavings with a last step.
 
 use super::MalformedEvidence;
 use super::field::{bit, id, number, truth};

@@ -1,5 +1,5 @@
-//! What serde would let pass: lists in place of objects, objects in place of words, nullable fields left out, and
-//! optional parts that are null.
+//! What serde would let pass: lists in place of objects, objects in place of words, nullable fields
+//! left out, and optional parts that are null.
 
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, MapAccess, Visitor};
@@ -7,8 +7,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 use std::fmt;
 use std::marker::PhantomData;
 
-/// A struct that is written as a JSON object and read from nothing else. By itself, serde reads structs from lists of
-/// their fields as well.
+/// A struct that is written as a JSON object and read from nothing else. By itself, serde reads
+/// structs from lists of their fields as well.
 #[derive(Serialize)]
 #[serde(transparent)]
 pub(super) struct Object<T>(pub(super) T);
@@ -43,7 +43,8 @@ pub(super) fn word<'de, D: Deserializer<'de>, T>(
     meaning(&text).ok_or_else(|| D::Error::custom(format_args!("expected {expected}")))
 }
 
-/// Reads a field that may be null and must be there: by itself, serde takes a field that is left out for null.
+/// Reads a field that may be null and must be there: by itself, serde takes a field that is left
+/// out for null.
 pub(super) fn nullable<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     Option::deserialize(deserializer)
 }

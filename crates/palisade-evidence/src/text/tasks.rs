@@ -1,4 +1,5 @@
-//! Evidence about event-driven programs as text: configurations as lists, steps as words with numbers.
+//! Evidence about event-driven programs as text: configurations as lists, steps as words with
+//! numbers.
 
 use super::MalformedEvidence;
 use super::field::{bit, id, number, truth};
@@ -48,7 +49,8 @@ enum MainText {
     Word(String),
 }
 
-/// `["sc"]`, `["delayed", on main, local, buffer, store address]` or `["helped", store address, levels, section]`.
+/// `["sc"]`, `["delayed", on main, local, buffer, store address]` or
+/// `["helped", store address, levels, section]`.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum PhaseText {
@@ -135,8 +137,9 @@ pub(super) struct TaskWitnessText {
     steps: Vec<StepText>,
 }
 
-/// `["occur", event]`, `["begin", invocation]`, `["return", invocation]`, `["flush", invocation]`, `["flush"]` for the main thread's buffer, or
-/// `["do", invocation, instruction, choice]`, the choice null for all but `r <- *`.
+/// `["occur", event]`, `["begin", invocation]`, `["return", invocation]`, `["flush", invocation]`,
+/// `["flush"]` for the main thread's buffer, or `["do", invocation, instruction, choice]`, the
+/// choice null for all but `r <- *`.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum StepText {

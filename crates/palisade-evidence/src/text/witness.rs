@@ -1,4 +1,5 @@
-//! Witnesses as text: thread copies by their position in the instance, steps as short lists of numbers.
+//! Witnesses as text: thread copies by their position in the instance, steps as short lists of
+//! numbers.
 
 use super::MalformedEvidence;
 use super::strict::word;
@@ -9,7 +10,8 @@ use serde::de::{Error, SeqAccess, Visitor};
 use serde::ser::SerializeSeq;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The witness as it is written and read. A copy's position counts copies by thread, then by number.
+/// The witness as it is written and read. A copy's position counts copies by thread, then by
+/// number.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WitnessText {
@@ -25,11 +27,13 @@ pub(super) struct WitnessText {
     cycle: Vec<EdgeText>,
 }
 
-/// `[relation, [position, index], [position, index], address]`; the address is null for program order.
+/// `[relation, [position, index], [position, index], address]`; the address is null for program
+/// order.
 type EdgeText = (RelationText, (usize, usize), (usize, usize), Option<Value>);
 
-/// `[position]` for the oldest buffered store that reaches memory, `[position, null, address]` for the oldest one to an address (PSO),
-/// `[position, instruction]`, or `[position, instruction, choice]`, or `[position, instruction, null, copies]` for a crowd.
+/// `[position]` for the oldest buffered store that reaches memory, `[position, null, address]` for
+/// the oldest one to an address (PSO), `[position, instruction]`, or
+/// `[position, instruction, choice]`, or `[position, instruction, null, copies]` for a crowd.
 pub(super) struct StepText {
     position: u64,
     instruction: Option<u32>,

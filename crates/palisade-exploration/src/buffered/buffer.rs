@@ -1,4 +1,5 @@
-//! Store buffers and queues of snapshots, hash-consed, and the orders in which models let stores reach memory.
+//! Store buffers and queues of snapshots, hash-consed, and the orders in which models let stores
+//! reach memory.
 
 use crate::lazy::Interner;
 use palisade_evidence::BufferEntry;
@@ -17,7 +18,8 @@ pub enum Order {
     Pso,
     /// At once, and the loads that overtake it under TSO lag behind on snapshots of memory.
     Snapshots,
-    /// At once; a buffer notes what a thread has stored since it last drained its buffer. This is how races are sought.
+    /// At once; a buffer notes what a thread has stored since it last drained its buffer. This is
+    /// how races are sought.
     Noted,
 }
 
@@ -53,8 +55,9 @@ pub(crate) struct Flush {
 
 /// The table of buffers. Number 0 is the empty one.
 ///
-/// Under PSO the order of stores to different addresses has no meaning where no mark stands between them. So stores between two
-/// marks are ascending by address, those to one address oldest first; and no mark stands first or next to another.
+/// Under PSO the order of stores to different addresses has no meaning where no mark stands between
+/// them. So stores between two marks are ascending by address, those to one address oldest first;
+/// and no mark stands first or next to another.
 #[derive(Clone, Debug)]
 pub struct Buffers {
     order: Order,
@@ -125,7 +128,8 @@ impl Buffers {
         self.table.intern(longer.into()).0
     }
 
-    /// The note after one more store: the address that all stores so far went to, or that there were several.
+    /// The note after one more store: the address that all stores so far went to, or that there
+    /// were several.
     pub(super) fn note(&mut self, note: u32, address: Value) -> u32 {
         let entry = match self.entries(note) {
             [] => BufferEntry::Store(address, 0),

@@ -1,11 +1,12 @@
 //! Stores that need not be delayed, and stores that need not be made.
 //!
-//! *Dead delay*: when no load can be executed after a store before the buffer is drained, nothing that the thread does while
-//! the store is buffered depends on memory. Its steps in between can wait until the store reaches memory, so a store into an
-//! empty buffer reaches memory at once.
+//! *Dead delay*: when no load can be executed after a store before the buffer is drained, nothing
+//! that the thread does while the store is buffered depends on memory. Its steps in between can
+//! wait until the store reaches memory, so a store into an empty buffer reaches memory at once.
 //!
-//! *Silent store*: where only one copy of one thread writes an address, and it stores the value that it sees there, memory
-//! at this address is the same before and after this store reaches it, and nobody can tell whether it does.
+//! *Silent store*: where only one copy of one thread writes an address, and it stores the value
+//! that it sees there, memory at this address is the same before and after this store reaches it,
+//! and nobody can tell whether it does.
 
 use super::buffer::Order;
 use super::range::Range;
@@ -15,7 +16,8 @@ use fixedbitset::FixedBitSet;
 use palisade_model::program::{Action, Copies, Program, Thread, ThreadId, Value};
 use std::collections::BTreeSet;
 
-/// For each thread, the labels from which an access that a delayed store can be overtaken by is executed before a drain.
+/// For each thread, the labels from which an access that a delayed store can be overtaken by is
+/// executed before a drain.
 pub(crate) fn overtaking_labels(program: &Program, order: Order) -> Vec<FixedBitSet> {
     program.threads.iter().map(|thread| overtaking(thread, order)).collect()
 }
@@ -40,7 +42,8 @@ fn overtaking(thread: &Thread, order: Order) -> FixedBitSet {
     found
 }
 
-/// Addresses that are candidates for silent stores are sought in accesses to no more addresses than this.
+/// Addresses that are candidates for silent stores are sought in accesses to no more addresses than
+/// this.
 const MOST_ADDRESSES: u128 = 256;
 
 /// The addresses that one copy of one thread writes, and nobody else.

@@ -8,7 +8,8 @@ use palisade_model::program::LabelId;
 use palisade_semantics::Observable;
 
 impl BufferSystem<'_> {
-    /// Whether all copies have come to their ends, all buffers are empty, and the question is answered.
+    /// Whether all copies have come to their ends, all buffers are empty, and the question is
+    /// answered.
     pub(super) fn answers(&self, goal: &Goal<'_>, copies: u64, control: u32, entries: &[Entry]) -> bool {
         let mut ended = 0u64;
         for entry in entries {

@@ -5,8 +5,8 @@ use palisade_model::program::{Action, Copies, InstructionId, Program, RegisterId
 use palisade_semantics::{Observable, Proposition, Quantifier, Question, Target};
 use std::collections::BTreeSet;
 
-/// All targets of a program: every `ensure` and `fail` of the threads that run, in order, and what a litmus test asks of its
-/// final states.
+/// All targets of a program: every `ensure` and `fail` of the threads that run, in order, and what
+/// a litmus test asks of its final states.
 pub fn targets(program: &Program, question: Option<&Question>) -> Vec<Target> {
     let mut targets = Vec::new();
     for (thread, template) in program.thread_ids().filter(|(_, thread)| thread.copies != Copies::Exactly(0)) {
@@ -56,7 +56,8 @@ impl<'q> Goal<'q> {
         self.number(Target::FinalStates)
     }
 
-    /// The registers of each thread that the question looks at; nothing where the final states are no target.
+    /// The registers of each thread that the question looks at; nothing where the final states are
+    /// no target.
     pub(super) fn observed_registers(&self, program: &Program) -> Option<Vec<Vec<RegisterId>>> {
         let mut observed = vec![BTreeSet::new(); program.threads.len()];
         for observable in observables(self.question?) {
@@ -72,8 +73,8 @@ impl<'q> Goal<'q> {
         self.question.into_iter().flat_map(observables).filter_map(Observable::address).collect_set()
     }
 
-    /// Whether a final state answers the question: the filter keeps it, and it satisfies the proposition (`exists`,
-    /// `~exists`) or does not (`forall`).
+    /// Whether a final state answers the question: the filter keeps it, and it satisfies the
+    /// proposition (`exists`, `~exists`) or does not (`forall`).
     pub fn is_answered(&self, value: &impl Fn(Observable) -> Value) -> bool {
         let Some(question) = self.question else { return false };
         if question.filter.as_ref().is_some_and(|filter| !filter.holds(value)) {

@@ -1,5 +1,5 @@
-//! What a thread may still load before its buffer is drained, and how often: what the snapshots are kept for that its loads
-//! lag behind on.
+//! What a thread may still load before its buffer is drained, and how often: what the snapshots are
+//! kept for that its loads lag behind on.
 
 use super::range::Range;
 use super::slice::addresses_of;
@@ -62,7 +62,8 @@ fn loaded_addresses(id: ThreadId, thread: &Thread, bounds: Option<&Values<'_>>) 
     found
 }
 
-/// The labels of a thread by the circles of control that they lie on: circles without an instruction that drains the buffer.
+/// The labels of a thread by the circles of control that they lie on: circles without an
+/// instruction that drains the buffer.
 struct Circles<'t> {
     thread: &'t Thread,
     /// For each label a number that the labels on a circle with it have as well, and no others.
@@ -86,8 +87,9 @@ impl<'t> Circles<'t> {
 
     /// The most loads on a circle between two stores, in which no local state comes twice.
     ///
-    /// On a circle with a store there can be any number. Else, where nothing on it writes a register that is live at a label with a load,
-    /// the thread has one local state at this label while it goes round: the label counts once.
+    /// On a circle with a store there can be any number. Else, where nothing on it writes a
+    /// register that is live at a label with a load, the thread has one local state at this label
+    /// while it goes round: the label counts once.
     fn loads(&self, circle: usize, live: &Liveness) -> Option<usize> {
         let is_load = |own: &&Instruction| matches!(own.action, Action::Load { .. });
         let mut labels: Vec<LabelId> = self.instructions(circle).filter(is_load).map(|own| own.source).collect();
@@ -119,7 +121,8 @@ fn reached_from(thread: &Thread, from: usize) -> Vec<bool> {
     reached
 }
 
-/// For each label, the most loads on a way from there to a drain, in which no local state comes twice between two stores.
+/// For each label, the most loads on a way from there to a drain, in which no local state comes
+/// twice between two stores.
 fn most_loads(thread: &Thread, live: &Liveness) -> Vec<Option<usize>> {
     let circles = Circles::of(thread);
     let own: Vec<Option<usize>> = (0..thread.labels.len()).map(|circle| circles.loads(circle, live)).collect();

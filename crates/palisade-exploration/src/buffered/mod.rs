@@ -1,7 +1,7 @@
 //! Programs with store buffers, and what is known of them before anything is explored.
 //!
-//! * [`BufferSystem`]: the lazily built net, with buffers of every model or queues of snapshots; [`search`] explores it for the targets of a
-//!   [`Goal`], [`Racing`] for races;
+//! * [`BufferSystem`]: the lazily built net, with buffers of every model or queues of snapshots;
+//!   [`search`] explores it for the targets of a [`Goal`], [`Racing`] for races;
 //! * [`closed_set`]: what was explored, in the terms of the checker;
 //! * [`Values`], over [`Range`]s: which values can come up in any order of steps;
 //! * [`Slice`]: what matters for some targets.

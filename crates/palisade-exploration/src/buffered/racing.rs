@@ -37,7 +37,8 @@ struct Accesses {
 #[derive(Debug, Default)]
 pub struct Racing {
     by_place: FxHashMap<u32, Accesses>,
-    /// The addresses that tokens of a marking store to next, with the number of the entry; sorted. Kept for its memory.
+    /// The addresses that tokens of a marking store to next, with the number of the entry; sorted.
+    /// Kept for its memory.
     writers: Vec<(Value, usize)>,
 }
 
@@ -97,7 +98,8 @@ impl Racing {
         }
     }
 
-    /// The place of a token in a place (or of a spare one) that stores to an address next, with the instruction.
+    /// The place of a token in a place (or of a spare one) that stores to an address next, with the
+    /// instruction.
     fn writer(
         &self,
         system: &BufferSystem<'_>,

@@ -1,7 +1,9 @@
-//! Sets of values as intervals, and what an expression can come to when its registers are in such sets.
+//! Sets of values as intervals, and what an expression can come to when its registers are in such
+//! sets.
 //!
-//! An expression over few values is evaluated for each choice of them; where they are too many, the least and the greatest value are computed
-//! from those of its parts. A choice for which the expression has no value gives none: the instruction is not executed then.
+//! An expression over few values is evaluated for each choice of them; where they are too many, the
+//! least and the greatest value are computed from those of its parts. A choice for which the
+//! expression has no value gives none: the instruction is not executed then.
 
 use palisade_model::program::{BinaryOperator, Domain, Expression, RegisterId, UnaryOperator, Value};
 use smallvec::{SmallVec, smallvec};
@@ -130,7 +132,8 @@ impl Surroundings<'_> {
         admitted(hull, purpose, self.domain)
     }
 
-    /// The data that a sum or difference of two different registers, or of one and a number, comes to: what each two intervals come to.
+    /// The data that a sum or difference of two different registers, or of one and a number, comes
+    /// to: what each two intervals come to.
     fn moved(&self, expression: &Expression, purpose: Purpose) -> Option<Range> {
         let Expression::Binary(operator @ (BinaryOperator::Add | BinaryOperator::Subtract), left, right) = expression
         else {

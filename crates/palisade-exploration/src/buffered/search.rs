@@ -1,4 +1,5 @@
-//! One exploration of a program with store buffers: which targets it reaches, and whether it is closed.
+//! One exploration of a program with store buffers: which targets it reaches, and whether it is
+//! closed.
 
 use super::buffer::Order;
 use super::closed::closed_set;
@@ -32,7 +33,8 @@ pub struct Search<'p> {
     pub system: BufferSystem<'p>,
     /// What was explored.
     pub explored: Exploration,
-    /// What was sought. A target's number is its place here, whatever becomes of the goal afterwards.
+    /// What was sought. A target's number is its place here, whatever becomes of the goal
+    /// afterwards.
     targets: Vec<Target>,
     /// How each target that was found is reached, by its number.
     pub reached: BTreeMap<u32, Reaching>,
@@ -51,7 +53,8 @@ impl Search<'_> {
         closed_set(&self.system, &self.explored)
     }
 
-    /// Whether the set that was explored is closed for unbounded buffers and all copies that are asked for.
+    /// Whether the set that was explored is closed for unbounded buffers and all copies that are
+    /// asked for.
     pub fn is_closed(&self) -> bool {
         self.is_exhausted
             && !self.system.overflowed()

@@ -1,18 +1,21 @@
 //! Slices: the instructions that do not matter for some targets.
 //!
-//! Backward from the targets: flow-sensitive for registers, thread by thread, and flow-insensitive for memory. What
-//! matters are the conditions of `assert` and of the targets; then what writes a register that matters where it is
-//! written, with its address if it loads; and every store to an address that such a load may read. Everything else is
-//! `nop`, or `mfence` where it is locked.
+//! Backward from the targets: flow-sensitive for registers, thread by thread, and flow-insensitive
+//! for memory. What matters are the conditions of `assert` and of the targets; then what writes a
+//! register that matters where it is written, with its address if it loads; and every store to an
+//! address that such a load may read. Everything else is `nop`, or `mfence` where it is locked.
 //!
-//! *Exact for reaching the targets*: what is left out computes nothing that is looked at. A run of the sliced program becomes one
-//! of the program when each thread takes the steps that nobody sees as early as it can (`properties::replay` of the engine): right after its
-//! last step that needed memory no other thread held the lock, so a load or a locked instruction that is left out can be taken there.
-//! A store that is left out leaves its buffer before the next one that matters does.
+//! *Exact for reaching the targets*: what is left out computes nothing that is looked at. A run of
+//! the sliced program becomes one of the program when each thread takes the steps that nobody sees
+//! as early as it can (`properties::replay` of the engine): right after its last step that needed
+//! memory no other thread held the lock, so a load or a locked instruction that is left out can be
+//! taken there. A store that is left out leaves its buffer before the next one that matters does.
 //!
-//! Where the address of a load is computed and bounds say next to nothing of it, the load is *assumed* to stay in the array that it names, as
-//! otherwise nothing could be left out. The exploration watches that nothing reads what the instructions left out may write; if something does, the
-//! targets are asked again without the assumption. Up to the first such read the slice is exact.
+//! Where the address of a load is computed and bounds say next to nothing of it, the load is
+//! *assumed* to stay in the array that it names, as otherwise nothing could be left out. The
+//! exploration watches that nothing reads what the instructions left out may write; if something
+//! does, the targets are asked again without the assumption. Up to the first such read the slice is
+//! exact.
 
 use super::goal::Goal;
 use super::range::Range;
@@ -23,7 +26,8 @@ use palisade_model::program::{
 };
 use palisade_semantics::Target;
 
-/// The addresses that an address expression of a thread may have: the one it names, or what bounds say.
+/// The addresses that an address expression of a thread may have: the one it names, or what bounds
+/// say.
 pub fn addresses_of(bounds: Option<&Values<'_>>, thread: ThreadId, address: &Expression) -> Range {
     match bounds {
         _ if address.is_constant() => address.evaluate_address(&[]).map(Range::only).unwrap_or_default(),
@@ -32,10 +36,12 @@ pub fn addresses_of(bounds: Option<&Values<'_>>, thread: ThreadId, address: &Exp
     }
 }
 
-/// Accesses to more addresses than this are taken to stay in the arrays that they name, where that may be assumed.
+/// Accesses to more addresses than this are taken to stay in the arrays that they name, where that
+/// may be assumed.
 const MOST_ADDRESSES: u128 = 1 << 12;
 
-/// The addresses that a load is taken to read: where bounds say next to nothing, those of the arrays that its address names.
+/// The addresses that a load is taken to read: where bounds say next to nothing, those of the
+/// arrays that its address names.
 fn assumed_addresses(program: &Program, all: &Range, address: &Expression) -> Range {
     if all.count() <= MOST_ADDRESSES {
         return all.clone();
@@ -64,8 +70,8 @@ fn for_each_name(expression: &Expression, visit: &mut impl FnMut(AddressId)) {
 /// For each thread, which of its instructions do not matter for a goal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slice {
-    /// The addresses that the instructions left out may write. What is left must not read them: then the slice is
-    /// none, and another one is needed.
+    /// The addresses that the instructions left out may write. What is left must not read them:
+    /// then the slice is none, and another one is needed.
     pub written: Range,
     /// For each thread, its instructions that are left out.
     left_out: Vec<FixedBitSet>,
@@ -84,8 +90,8 @@ impl Slice {
         Self { written: Range::default(), left_out: program.threads.iter().map(none).collect() }
     }
 
-    /// What does not matter for a goal. Loads may be assumed to stay in the arrays that their addresses name; whether they do, an
-    /// exploration tells.
+    /// What does not matter for a goal. Loads may be assumed to stay in the arrays that their
+    /// addresses name; whether they do, an exploration tells.
     pub fn of(program: &Program, goal: &Goal<'_>, bounds: Option<&Values<'_>>, assumes: bool) -> Self {
         let mut relevance = Relevance::new(program, goal, bounds, assumes);
         while relevance.grow() {}

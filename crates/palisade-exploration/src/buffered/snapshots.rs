@@ -1,17 +1,19 @@
-//! Loads that lag behind: the normal form of the load-buffer semantics of TSO \[AABN18\], as steps of one token each.
+//! Loads that lag behind: the normal form of the load-buffer semantics of TSO \[AABN18\], as steps
+//! of one token each.
 //!
-//! A store is executed when it reaches memory. A load that overtakes it is executed behind it, and reads memory as it was when the
-//! load was issued. So a thread that stands at a store may *capture* memory, any number of times, and executes the loads that
-//! lag directly behind the store, each on a snapshot or on an own store that came after it. Then it stands at the next store, or
-//! its queue is empty. THEORY.md ("Snapshots") has the proof that this reaches what TSO
+//! A store is executed when it reaches memory. A load that overtakes it is executed behind it, and
+//! reads memory as it was when the load was issued. So a thread that stands at a store may
+//! *capture* memory, any number of times, and executes the loads that lag directly behind the
+//! store, each on a snapshot or on an own store that came after it. Then it stands at the next
+//! store, or its queue is empty. THEORY.md ("Snapshots") has the proof that this reaches what TSO
 //! reaches.
 //!
-//! DIVERGENCE from [AABN18]: there messages are propagated at any time, for each address by itself. Here they come as whole snapshots, only
-//! at stores, and only as many as loads can follow.
+//! DIVERGENCE from [AABN18]: there messages are propagated at any time, for each address by itself.
+//! Here they come as whole snapshots, only at stores, and only as many as loads can follow.
 //!
-//! A queue consists of snapshots and own stores, oldest first, and is kept in a *form*: snapshots are restricted to the addresses
-//! that may still be loaded, of the stores only the youngest to each of these addresses are left, equal neighbours are one, and the first
-//! is a snapshot.
+//! A queue consists of snapshots and own stores, oldest first, and is kept in a *form*: snapshots
+//! are restricted to the addresses that may still be loaded, of the stores only the youngest to
+//! each of these addresses are left, equal neighbours are one, and the first is a snapshot.
 
 use super::buffer::Buffers;
 use super::system::{BufferSystem, Control, StoreEffect};
@@ -185,7 +187,8 @@ impl BufferSystem<'_> {
         Ok(())
     }
 
-    /// What a load reads that lags: its thread's youngest store in the queue, or the oldest snapshot.
+    /// What a load reads that lags: its thread's youngest store in the queue, or the oldest
+    /// snapshot.
     fn read_behind(&self, queue: u32, address: Value) -> Value {
         self.buffers.youngest(queue, address).unwrap_or_else(|| match self.buffers.entries(queue)[0] {
             BufferEntry::Snapshot(memory) => self.read(memory, address),

@@ -1,15 +1,19 @@
 //! A program with store buffers as a lazily built net.
 //!
-//! The control is the memory, and whether some thread holds the lock. A token is one copy of a thread: its local state,
-//! settled as in [`instrumented::system`](crate::instrumented::system), with its store buffer. Every step – an instruction with the local
-//! instructions behind it, or a store that reaches memory – moves one token, so that fixed and any numbers of copies are explored alike.
-//! Buffers hold [`capacity`](BufferSystem::new) stores at most; [`overflowed`](BufferSystem::overflowed) tells
-//! whether a store ever had to wait for room. If none had to, the set that was explored is closed for unbounded buffers.
+//! The control is the memory, and whether some thread holds the lock. A token is one copy of a
+//! thread: its local state, settled as in [`instrumented::system`](crate::instrumented::system),
+//! with its store buffer. Every step – an instruction with the local instructions behind it, or a
+//! store that reaches memory – moves one token, so that fixed and any numbers of copies are
+//! explored alike. Buffers hold [`capacity`](BufferSystem::new) stores at most;
+//! [`overflowed`](BufferSystem::overflowed) tells whether a store ever had to wait for room. If
+//! none had to, the set that was explored is closed for unbounded buffers.
 //!
-//! While a thread holds the lock, only that thread steps. What others could do meanwhile – local instructions, stores into their buffers, fences –
-//! they can do before, as none of it depends on memory.
+//! While a thread holds the lock, only that thread steps. What others could do meanwhile – local
+//! instructions, stores into their buffers, fences – they can do before, as none of it depends on
+//! memory.
 //!
-//! A step on which a thread violates a target leads, besides where it leads to, to a control that stands for just that.
+//! A step on which a thread violates a target leads, besides where it leads to, to a control that
+//! stands for just that.
 
 use super::buffer::{Buffers, Order};
 use super::delay::overtaking_labels;
@@ -126,7 +130,8 @@ impl<'p> BufferSystem<'p> {
     /// The label of steps that take a snapshot.
     pub(super) const CAPTURE: u32 = u32::MAX;
 
-    /// The system of a program with the targets of a goal; silent stores are left out at some addresses.
+    /// The system of a program with the targets of a goal; silent stores are left out at some
+    /// addresses.
     pub fn new(program: &'p Program, goal: &Goal<'_>, silent: &BTreeSet<Value>, shape: Shape) -> Self {
         let mut next = 0;
         let first_label = program.threads.iter().map(|thread| {
@@ -256,7 +261,8 @@ impl<'p> BufferSystem<'p> {
         self.strayed |= self.forbidden.contains(i128::from(address));
     }
 
-    /// Whether a load (under PSO an access) can overtake a store instruction before the buffer is drained.
+    /// Whether a load (under PSO an access) can overtake a store instruction before the buffer is
+    /// drained.
     pub(super) fn can_be_overtaken(&self, thread: ThreadId, instruction: InstructionId) -> bool {
         let target = self.program().thread(thread).instruction(instruction).target;
         self.overtaking[thread.index()].contains(target.index())
@@ -337,7 +343,8 @@ impl<'p> BufferSystem<'p> {
         self.locals.targets(targets).iter().flatten().copied().collect()
     }
 
-    /// The place of a local state with a buffer; none when its thread has stopped and left nothing behind.
+    /// The place of a local state with a buffer; none when its thread has stopped and left nothing
+    /// behind.
     pub(super) fn place_of(&mut self, local: u32, buffer: u32) -> Option<u32> {
         let has_nothing_left = buffer == Buffers::EMPTY || self.shape.order == Order::Noted;
         let is_gone = has_nothing_left && self.locals.table.get(local).is_stopped();
@@ -480,8 +487,8 @@ impl<'p> BufferSystem<'p> {
         Ok(())
     }
 
-    /// What a thread has stored since it last drained its buffer, after one more step. Where no load can follow before the next drain,
-    /// that does not matter.
+    /// What a thread has stored since it last drained its buffer, after one more step. Where no
+    /// load can follow before the next drain, that does not matter.
     fn noted(&mut self, thread: ThreadId, note: u32, step: Move) -> u32 {
         match step.operation {
             Operation::Store(address, _) if self.can_be_overtaken(thread, step.instruction) => {

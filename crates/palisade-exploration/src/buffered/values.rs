@@ -1,8 +1,9 @@
-//! Values that registers and memory can have, in any order of steps: an invariant for every model and any number of threads.
+//! Values that registers and memory can have, in any order of steps: an invariant for every model
+//! and any number of threads.
 //!
-//! Flow-insensitive: every instruction may be executed at any time, a load takes any value ever stored to one of its
-//! addresses. Sets grow to a fixed point; one that keeps growing is widened to the ends of the domain. An instruction is executed again when
-//! something that it reads has grown.
+//! Flow-insensitive: every instruction may be executed at any time, a load takes any value ever
+//! stored to one of its addresses. Sets grow to a fixed point; one that keeps growing is widened to
+//! the ends of the domain. An instruction is executed again when something that it reads has grown.
 
 use super::range::{Purpose, Range, Surroundings};
 use palisade_evidence::{AddressInterval, Interval, ValueInvariant};
@@ -271,7 +272,8 @@ impl<'p> Values<'p> {
     }
 }
 
-/// Adds values to a set; whether there are more now. A set that has grown often takes the ends of the domain where it grows further.
+/// Adds values to a set; whether there are more now. A set that has grown often takes the ends of
+/// the domain where it grows further.
 fn add(range: &mut Range, growth: &mut Growth, values: &Range, domain: Option<Domain>, now: u32) -> bool {
     if range.includes(values) {
         return false;

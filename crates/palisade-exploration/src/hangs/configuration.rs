@@ -2,9 +2,11 @@
 
 use super::system::Control;
 
-/// A memory, and how many copies are in which place, ascending by place. Copies that have ended, with empty buffers, are left out.
+/// A memory, and how many copies are in which place, ascending by place. Copies that have ended,
+/// with empty buffers, are left out.
 ///
-/// Of a replicated thread, one more than [`Shape::most`](super::Shape::most) stands for any number beyond it; and copies that have not moved are not counted.
+/// Of a replicated thread, one more than [`Shape::most`](super::Shape::most) stands for any number
+/// beyond it; and copies that have not moved are not counted.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Configuration {
     /// The memory and the lock.

@@ -1,9 +1,11 @@
-//! Addresses that count: only added to and compared with small numbers, so that their values are told apart up to a number, like counts of copies.
+//! Addresses that count: only added to and compared with small numbers, so that their values are
+//! told apart up to a number, like counts of copies.
 
 use palisade_model::program::{Action, BinaryOperator, Expression, Program, RegisterId, Value};
 use std::collections::BTreeSet;
 
-/// By how much an update moves the value that it finds: `old + c`, `old - c`, and `old - (old > 0)` where that waits for more than 0.
+/// By how much an update moves the value that it finds: `old + c`, `old - c`, and `old - (old > 0)`
+/// where that waits for more than 0.
 pub(super) fn step_of(new: &Expression) -> Option<Value> {
     use Expression::{Binary, Constant, Old};
     let Binary(operator, left, right) = new else { return None };
@@ -64,7 +66,8 @@ pub(super) fn counters(program: &Program, most: u64) -> Vec<Value> {
     added.into_iter().filter(is_counter).collect()
 }
 
-/// Whether an expression only compares something with numbers from 0 up to a number, where it speaks of it at all.
+/// Whether an expression only compares something with numbers from 0 up to a number, where it
+/// speaks of it at all.
 fn compares(expression: &Expression, what: &Expression, most: u64) -> bool {
     use BinaryOperator::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual};
     let is_small = |number: &Expression| matches!(number, Expression::Constant(number) if u64::try_from(*number).is_ok_and(|number| number <= most));

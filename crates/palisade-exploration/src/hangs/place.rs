@@ -5,7 +5,8 @@ use crate::instrumented::system::Locals;
 use palisade_model::program::{Action, InstructionId, LabelId, ThreadId, Value};
 use rustc_hash::FxHashMap;
 
-/// A local state of a copy: settled, so that an instruction that is not local stands at its label; one of a loop of local instructions without a way out; or the end.
+/// A local state of a copy: settled, so that an instruction that is not local stands at its label;
+/// one of a loop of local instructions without a way out; or the end.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Local {
     /// The thread.
@@ -36,7 +37,8 @@ pub enum Waiting {
     Active,
     /// It does nothing of the kind, on any way, or it sleeps.
     Waits,
-    /// The same, and it may do so for ever: it is a copy of a daemon, or what it looks at is marked `idle`.
+    /// The same, and it may do so for ever: it is a copy of a daemon, or what it looks at is marked
+    /// `idle`.
     Idle,
 }
 
@@ -63,7 +65,8 @@ pub(super) fn settle(
     let mut settled = Settled::default();
     let mut points: Vec<(InstructionId, Point)> = Vec::new();
     let mut numbers: FxHashMap<Point, usize> = FxHashMap::default();
-    // From where each point is reached, and the points from which a copy goes on otherwise than among local instructions for ever.
+    // From where each point is reached, and the points from which a copy goes on otherwise than
+    // among local instructions for ever.
     let mut before: Vec<Vec<usize>> = Vec::new();
     let mut leaving: Vec<usize> = Vec::new();
     let mut steps = 0;

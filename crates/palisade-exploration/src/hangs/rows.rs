@@ -1,4 +1,5 @@
-//! Place invariants: weighted sums of copies, values and counters that no step changes, by exact elimination.
+//! Place invariants: weighted sums of copies, values and counters that no step changes, by exact
+//! elimination.
 
 use super::configuration::Configuration;
 use super::system::{Control, System};
@@ -89,7 +90,8 @@ fn equations(system: &System<'_>, sources: &[u32]) -> Option<FxHashSet<Vec<(Term
     Some(found)
 }
 
-/// Each term that depends on others with the equation that says so, in which no other such term is; nothing where numbers grow too large.
+/// Each term that depends on others with the equation that says so, in which no other such term is;
+/// nothing where numbers grow too large.
 fn solved(equations: FxHashSet<Vec<(Term, i64)>>) -> Option<BTreeMap<Term, Combination>> {
     let mut solved: BTreeMap<Term, Combination> = BTreeMap::new();
     let mut equations: Vec<Vec<(Term, i64)>> = equations.into_iter().collect();
@@ -160,7 +162,8 @@ fn solution(solved: &BTreeMap<Term, Combination>, free: Term) -> Option<Vec<(Ter
 }
 
 impl Row {
-    /// The least and the greatest sum that a configuration may stand for; nothing where there is no bound.
+    /// The least and the greatest sum that a configuration may stand for; nothing where there is no
+    /// bound.
     fn range(&self, system: &System<'_>, configuration: &Configuration) -> (Option<i64>, Option<i64>) {
         let most = i64::try_from(system.shape().most).unwrap_or(i64::MAX >> 40);
         let (mut least, mut greatest) = (Some(0_i64), Some(0_i64));

@@ -19,7 +19,8 @@ pub struct Step {
     pub act: Act,
     /// Where it is then; nothing when it has ended.
     pub to: Option<u32>,
-    /// The copies that it wakes: where each sleeps and where it goes on, or nothing when it has ended. Not listed of copies that are not counted exactly.
+    /// The copies that it wakes: where each sleeps and where it goes on, or nothing when it has
+    /// ended. Not listed of copies that are not counted exactly.
     pub woken: Vec<(u32, Option<u32>)>,
 }
 
@@ -53,7 +54,8 @@ pub struct Search<'p> {
 }
 
 impl Search<'_> {
-    /// The steps to the stuck state, and the configuration that they begin in; nothing where none was found.
+    /// The steps to the stuck state, and the configuration that they begin in; nothing where none
+    /// was found.
     pub fn run(&self) -> Option<(&Configuration, Vec<Step>)> {
         let mut node = self.stuck?;
         let mut steps = Vec::new();
@@ -100,7 +102,8 @@ impl Search<'_> {
         (0..self.configurations.len()).map(|index| self.configurations.get(u32::try_from(index).unwrap_or(u32::MAX)))
     }
 
-    /// The threads with copies that, as far as was explored, neither end nor wait: hangs of others are seen only when they rest.
+    /// The threads with copies that, as far as was explored, neither end nor wait: hangs of others
+    /// are seen only when they rest.
     pub fn never_resting(&mut self) -> Result<Vec<ThreadId>, Fault> {
         let program = self.system.program();
         let mut rests: Vec<bool> = program.threads.iter().map(|thread| thread.copies == Copies::Exactly(0)).collect();
@@ -130,8 +133,9 @@ pub fn search<'p>(program: &'p Program, shape: Shape, budget: &Budget) -> Result
     Ok(search)
 }
 
-/// Explores a program in which the values of counters are told apart up to [`Shape::most`], and configurations are left out that break a sum that all steps
-/// keep; nothing where there are no counters.
+/// Explores a program in which the values of counters are told apart up to [`Shape::most`], and
+/// configurations are left out that break a sum that all steps keep; nothing where there are no
+/// counters.
 pub fn search_counting<'p>(
     program: &'p Program,
     shape: Shape,
@@ -282,7 +286,8 @@ impl Search<'_> {
                 }
             }
         }
-        // The number of copies that have not moved is ours to choose: those that wait are there, others are not.
+        // The number of copies that have not moved is ours to choose: those that wait are there,
+        // others are not.
         for source in self.sources.clone() {
             waits |= self.system.waiting(*control, source)? == Waiting::Waits;
         }

@@ -1,4 +1,5 @@
-//! What one copy does in a memory: instructions with the local ones behind them, and stores that reach memory.
+//! What one copy does in a memory: instructions with the local ones behind them, and stores that
+//! reach memory.
 
 use super::counters::step_of;
 use super::place::{Local, Place, Waiting, settle};
@@ -57,7 +58,8 @@ pub(super) struct Change {
     /// Where the copy is then; nothing when it has ended.
     pub(super) to: Option<u32>,
     pub(super) control: Control,
-    /// Whether others, or an end, may see that it was done: all but reads, fences, and locked updates that leave memory as it is.
+    /// Whether others, or an end, may see that it was done: all but reads, fences, and locked
+    /// updates that leave memory as it is.
     pub(super) is_effect: bool,
     /// The address whose sleepers it wakes, and whether it wakes all of them.
     pub(super) wakes: Option<(Value, bool)>,
@@ -174,7 +176,8 @@ impl<'p> System<'p> {
         self.locals.is_local(action)
     }
 
-    /// Whether a copy of a thread at a label, or at its end, and asleep or not, is in a place, whatever the registers that are dead.
+    /// Whether a copy of a thread at a label, or at its end, and asleep or not, is in a place,
+    /// whatever the registers that are dead.
     pub fn is_at(
         &self,
         place: u32,
@@ -228,7 +231,8 @@ impl<'p> System<'p> {
         self.memories.intern(changed).0
     }
 
-    /// The places in which a copy of a thread begins; whether it may come to an `assume` that stops it. An end is none.
+    /// The places in which a copy of a thread begins; whether it may come to an `assume` that stops
+    /// it. An end is none.
     pub(super) fn beginnings(&mut self, thread: ThreadId) -> Result<(Vec<Option<u32>>, bool), Fault> {
         let template = self.program().thread(thread);
         let start = (template.initial, template.initial_registers().into_boxed_slice());

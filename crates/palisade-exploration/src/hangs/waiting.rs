@@ -42,8 +42,8 @@ impl Round {
         reached
     }
 
-    /// Whether it may go round for ever: wherever it does so at last, it reads something that is marked. It goes round at last where each point behind a
-    /// point leads back to it.
+    /// Whether it may go round for ever: wherever it does so at last, it reads something that is
+    /// marked. It goes round at last where each point behind a point leads back to it.
     fn may_last(&self) -> bool {
         if !self.is_idle.contains(&true) {
             return false;
@@ -56,9 +56,11 @@ impl Round {
 }
 
 impl System<'_> {
-    /// Whether a copy in a place waits: of all places that it reaches alone, while memory stays as it is, it leaves none with an effect.
+    /// Whether a copy in a place waits: of all places that it reaches alone, while memory stays as
+    /// it is, it leaves none with an effect.
     ///
-    /// A copy that could only go on if another gave the lock back waits as well. A locked section that it opens itself it may close again.
+    /// A copy that could only go on if another gave the lock back waits as well. A locked section
+    /// that it opens itself it may close again.
     pub fn waiting(&mut self, control: Control, place: u32) -> Result<Waiting, Fault> {
         if let Some(known) = self.waits.get(&(control, place)) {
             return Ok(*known);
@@ -110,7 +112,8 @@ impl System<'_> {
         Ok(rests(round.may_last()))
     }
 
-    /// What a copy in a place reads while it waits: instructions with addresses, in the order in which it comes to them.
+    /// What a copy in a place reads while it waits: instructions with addresses, in the order in
+    /// which it comes to them.
     pub fn looks_at(&mut self, control: Control, place: u32) -> Result<Vec<(InstructionId, Value)>, Fault> {
         let mut found = Vec::new();
         let mut seen = FxHashSet::from_iter([(control, place)]);

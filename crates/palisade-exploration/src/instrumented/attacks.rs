@@ -6,8 +6,8 @@ use palisade_model::program::{Action, Copies, Instruction, InstructionId, LabelI
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
-/// How many attacks are listed, or labels passed, between two looks at the limits. Programs with fewer are listed whatever the limits:
-/// then a repair by control flow alone can still be named.
+/// How many attacks are listed, or labels passed, between two looks at the limits. Programs with
+/// fewer are listed whatever the limits: then a repair by control flow alone can still be named.
 pub const METER: usize = 65_536;
 
 /// An attack: a thread, one of its stores to be delayed and one of its loads to be overstepped.
@@ -21,7 +21,8 @@ pub struct Attack {
     pub load: InstructionId,
 }
 
-/// Every pair of a store and a load of a thread, by thread, store, load. Threads without copies have none.
+/// Every pair of a store and a load of a thread, by thread, store, load. Threads without copies
+/// have none.
 fn pairs(program: &Program) -> impl Iterator<Item = Attack> + '_ {
     assert!(!program.is_event_driven(), "attacks are those of threads, and the program has events or tasks");
     let copied = program.thread_ids().filter(|(_, thread)| thread.copies != Copies::Exactly(0));
@@ -56,13 +57,14 @@ pub fn attacks(program: &Program) -> Vec<Attack> {
     attacks_within(program, &Limits::none()).expect("there are no limits")
 }
 
-/// All attacks of a program, unless a limit is reached: a thread has as many as it has pairs of a store and a load.
+/// All attacks of a program, unless a limit is reached: a thread has as many as it has pairs of a
+/// store and a load.
 pub fn attacks_within(program: &Program, limits: &Limits) -> Result<Vec<Attack>, StopReason> {
     each_attack(program, limits).collect()
 }
 
-/// The attack with this number, of which the first is 1; or how many there are. They are not kept: there may be more of
-/// them than fit into memory.
+/// The attack with this number, of which the first is 1; or how many there are. They are not kept:
+/// there may be more of them than fit into memory.
 pub fn numbered_attack(program: &Program, number: usize, limits: &Limits) -> Result<Result<Attack, usize>, StopReason> {
     let mut count = 0;
     for attack in each_attack(program, limits) {
@@ -86,8 +88,8 @@ fn each_attack<'a>(program: &'a Program, limits: &'a Limits) -> impl Iterator<It
     })
 }
 
-/// For one store, the labels its thread can reach while the store stays in the buffer: from the store's target along
-/// instructions that do not drain the buffer.
+/// For one store, the labels its thread can reach while the store stays in the buffer: from the
+/// store's target along instructions that do not drain the buffer.
 #[derive(Clone, Debug)]
 pub struct DelayRange {
     labels: FixedBitSet,
@@ -99,8 +101,8 @@ impl DelayRange {
         Self { labels: Flow::of(thread).reached(thread.instruction(store), true) }
     }
 
-    /// Whether the label is in the range. An attack whose load stands at a label outside is *pruned*: every path to it
-    /// passes a fence or a locked instruction.
+    /// Whether the label is in the range. An attack whose load stands at a label outside is
+    /// *pruned*: every path to it passes a fence or a locked instruction.
     pub fn contains(&self, label: LabelId) -> bool {
         self.labels.contains(label.index())
     }
@@ -113,8 +115,8 @@ impl DelayRange {
 
 /// For each of these attacks, whether control flow alone rules it out.
 ///
-/// The attacks of a thread are decided store by store, or load by load where these are fewer, each in a pass over the
-/// thread.
+/// The attacks of a thread are decided store by store, or load by load where these are fewer, each
+/// in a pass over the thread.
 pub fn pruned(program: &Program, attacks: &[Attack], limits: &Limits) -> Result<Vec<bool>, StopReason> {
     let mut pruned = vec![false; attacks.len()];
     let (mut first, mut passed) = (0, 0);

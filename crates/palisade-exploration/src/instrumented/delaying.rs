@@ -1,7 +1,8 @@
 //! Delaying phases past obstacles, of one store.
 //!
-//! Where markings are enumerated, a phase that was explored without obstacles has all configurations of those with them: what obstacles leave of it is
-//! followed in its graph. With ω it would not do to drop nodes: a configuration is left out when a larger one covers it, and the
+//! Where markings are enumerated, a phase that was explored without obstacles has all
+//! configurations of those with them: what obstacles leave of it is followed in its graph. With ω
+//! it would not do to drop nodes: a configuration is left out when a larger one covers it, and the
 //! larger one may have been reached past obstacles only.
 
 use super::fault::Fault;
@@ -42,7 +43,8 @@ struct Whole {
     origins: Arc<FxHashMap<u32, u32>>,
     /// The nodes of the starts, in order.
     roots: Vec<u32>,
-    /// The steps that were followed, with what obstacles look at in the attacker's own; nothing before there were obstacles.
+    /// The steps that were followed, with what obstacles look at in the attacker's own; nothing
+    /// before there were obstacles.
     graph: Option<Graph<Option<(InstructionId, LabelId)>>>,
 }
 
@@ -189,7 +191,8 @@ impl DelayingPhase {
         self.origins[&root]
     }
 
-    /// The nodes of what was explored from a root to the one that a start of the last phase names, both included.
+    /// The nodes of what was explored from a root to the one that a start of the last phase names,
+    /// both included.
     pub fn path(&self, delayed: u32) -> Vec<u32> {
         let Some(within) = &self.within else { return self.explored.path(delayed) };
         let mut position = delayed;
@@ -224,7 +227,8 @@ mod tests {
         obstacles
     }
 
-    /// A start of the last phase: the node under SC before the phase, the configurations on the way, its own, and its depth.
+    /// A start of the last phase: the node under SC before the phase, the configurations on the
+    /// way, its own, and its depth.
     type Told = (u32, Vec<(u32, Vec<Entry>)>, (u32, Vec<Entry>), u32);
 
     /// The starts of the last phase by load, in order.
@@ -238,7 +242,8 @@ mod tests {
         phase.starts.iter().map(|(load, starts)| (*load, starts.iter().map(start).collect())).collect()
     }
 
-    /// What is followed in the graph of the whole phase is what an exploration past the obstacles finds, in the same order.
+    /// What is followed in the graph of the whole phase is what an exploration past the obstacles
+    /// finds, in the same order.
     #[test]
     fn parts_of_the_whole_phase_are_explorations_past_obstacles() {
         let shape = Shape { loops: 30, domains: 100, ..Shape::default() };

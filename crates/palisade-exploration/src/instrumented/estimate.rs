@@ -1,4 +1,5 @@
-//! How many steps a computation still takes at least, read off control flow: what guides the search for a shortest one.
+//! How many steps a computation still takes at least, read off control flow: what guides the search
+//! for a shortest one.
 
 use super::attacks::Attack;
 use palisade_model::program::{Action, Instruction, Program, Thread};
@@ -105,7 +106,8 @@ mod tests {
     use palisade_model::program::{Copies, InstructionId, ThreadId};
     use palisade_semantics::random::{self, Shape};
 
-    /// The estimate is no more than the way that begins with the store itself; one step is left where the load stands.
+    /// The estimate is no more than the way that begins with the store itself; one step is left
+    /// where the load stands.
     #[test]
     fn one_way_leads_through_the_store() {
         let shape = Shape::default();

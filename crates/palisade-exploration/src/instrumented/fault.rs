@@ -138,7 +138,8 @@ impl Fault {
         }
     }
 
-    /// What may be growing and what to try, in a sentence; nothing when that is not what is wrong, or cannot be.
+    /// What may be growing and what to try, in a sentence; nothing when that is not what is wrong,
+    /// or cannot be.
     pub fn describe_growth(&self, program: &Program) -> Option<String> {
         let FaultKind::Growth { what, .. } = self.kind else { return None };
         if !can_grow(program) {
@@ -156,7 +157,8 @@ impl Fault {
         Some(format!("`{name}` may be growing; {remedy}"))
     }
 
-    /// Why what grows is not taken for a counter, or why that does not help, in a sentence; nothing when that is not what is wrong.
+    /// Why what grows is not taken for a counter, or why that does not help, in a sentence; nothing
+    /// when that is not what is wrong.
     pub fn describe_counter(&self, program: &Program) -> Option<String> {
         self.describe_counter_among(program, &Counters::of(program))
     }
@@ -187,7 +189,8 @@ impl Fault {
         ))
     }
 
-    /// Where the values of a register of the fault's thread come from that may grow: from what reaches it in the fewest assignments.
+    /// Where the values of a register of the fault's thread come from that may grow: from what
+    /// reaches it in the fewest assignments.
     fn source_of<'c>(&self, program: &Program, counters: &'c Counters, register: RegisterId) -> Option<Source<'c>> {
         let thread = program.thread(self.thread);
         let mut wanted = vec![register];
@@ -241,7 +244,8 @@ impl Fault {
         members.find(|(member, _)| *member == register).map(|(_, member)| member.class)
     }
 
-    /// Whether machine code computes an address that its reader did not foresee: it divides such addresses by 0.
+    /// Whether machine code computes an address that its reader did not foresee: it divides such
+    /// addresses by 0.
     fn is_of_unforeseen_cell(&self, program: &Program) -> bool {
         let action = &program.thread(self.thread).instruction(self.instruction).action;
         program.source.is_listing
@@ -249,7 +253,8 @@ impl Fault {
             && action.address().is_some_and(|address| !address.is_constant())
     }
 
-    /// Whether machine code stores a value that a hint was not given to choose: what is stored is divided by 0 then.
+    /// Whether machine code stores a value that a hint was not given to choose: what is stored is
+    /// divided by 0 then.
     fn is_of_unforeseen_value(&self, program: &Program) -> bool {
         self.kind == FaultKind::Evaluation(EvaluationError::DivisionByZero)
             && Heading::of(&program.source).is_some_and(|heading| !heading.hints.is_empty())
@@ -280,7 +285,8 @@ impl Fault {
         })
     }
 
-    /// How machine code is told to compute in few bits the cells that grow, or that a register which grows comes from.
+    /// How machine code is told to compute in few bits the cells that grow, or that a register
+    /// which grows comes from.
     fn narrowing(&self, program: &Program, what: Growing) -> String {
         let counters = Counters::of(program);
         let cells = match (self.class_of(program, &counters, what), what) {

@@ -1,6 +1,8 @@
-//! All attacks as one question of reachability \[ESOP13, §8\]: the instrumented program with the steps between its phases.
+//! All attacks as one question of reachability \[ESOP13, §8\]: the instrumented program with the
+//! steps between its phases.
 //!
-//! Under SC any thread may begin to delay any of its stores, and a delaying attacker may be halted at any load.
+//! Under SC any thread may begin to delay any of its stores, and a delaying attacker may be halted
+//! at any load.
 
 use super::attacks::Attack;
 use super::fault::Fault;

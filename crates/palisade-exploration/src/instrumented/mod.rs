@@ -1,11 +1,13 @@
 //! Programs instrumented for attacks \[ESOP13\]: what the question about robustness becomes.
 //!
 //! * [`Attack`], and what control flow alone says of attacks;
-//! * [`system`]: instrumented programs as lazily built nets, with what they have in common for all memory models;
+//! * [`system`]: instrumented programs as lazily built nets, with what they have in common for all
+//!   memory models;
 //! * [`tso`]: the model TSO, whose program [`search`] explores phase by phase, past
 //!   [`Obstacles`] where fences are sought, and [`Joint`] in one exploration;
 //! * [`net`]: the same as a listed net, attack by attack;
-//! * [`pso`], [`stale`] and [`tasks`]: the models PSO, C11 with release/acquire, and TSO of events and tasks;
+//! * [`pso`], [`stale`] and [`tasks`]: the models PSO, C11 with release/acquire, and TSO of events
+//!   and tasks;
 //! * [`SharedTables`]: explored sets in the terms of the checker;
 //! * [`Shortening`]: the search for a shortest computation by an attack.
 

@@ -32,13 +32,15 @@ impl Obstacles {
         self.labels.is_clear() && self.instructions.is_clear()
     }
 
-    /// Whether the attacker cannot execute the instruction while it delays, or cannot go on from its target.
+    /// Whether the attacker cannot execute the instruction while it delays, or cannot go on from
+    /// its target.
     pub fn stop(&self, instruction: InstructionId, target: LabelId) -> bool {
         self.instructions.contains(instruction.index()) || self.labels.contains(target.index())
     }
 }
 
-/// A thread's control flow while a store is delayed: its instructions without those that drain the buffer.
+/// A thread's control flow while a store is delayed: its instructions without those that drain the
+/// buffer.
 #[derive(Clone, Debug)]
 pub struct DelayFlow<'p> {
     thread: &'p Thread,
@@ -56,8 +58,8 @@ impl<'p> DelayFlow<'p> {
         self.labels_after(store, obstacles).contains(self.thread.instruction(load).source.index())
     }
 
-    /// A shortest way of control from the delayed store to the load past the obstacles: the store and what follows it up to
-    /// the load.
+    /// A shortest way of control from the delayed store to the load past the obstacles: the store
+    /// and what follows it up to the load.
     pub fn way(&self, store: InstructionId, load: InstructionId, obstacles: &Obstacles) -> Option<Vec<InstructionId>> {
         let goal = self.thread.instruction(load).source;
         let mut reached = FixedBitSet::with_capacity(self.thread.labels.len());
@@ -94,7 +96,8 @@ impl<'p> DelayFlow<'p> {
         reached
     }
 
-    /// The labels *involved* in an attack [ESOP13, §7.1]: those on a way from the store to the load.
+    /// The labels *involved* in an attack [ESOP13, §7.1]: those on a way from the store to the
+    /// load.
     pub fn involved(&self, store: InstructionId, load: InstructionId) -> FixedBitSet {
         let forwards = self.labels_after(store, &Obstacles::none(self.thread));
         let mut backwards = FixedBitSet::with_capacity(self.thread.labels.len());
@@ -116,7 +119,8 @@ impl<'p> DelayFlow<'p> {
     }
 }
 
-/// The instrumented program whose delaying attacker meets obstacles. Helpers do not notice them: they run under SC.
+/// The instrumented program whose delaying attacker meets obstacles. Helpers do not notice them:
+/// they run under SC.
 pub struct Obstructed<'s, 'p> {
     /// The instrumented program.
     pub system: &'s mut System<'p>,

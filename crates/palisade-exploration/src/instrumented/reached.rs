@@ -60,8 +60,8 @@ impl Reached {
         self.missing == 0
     }
 
-    /// The labels of running threads that are not reached, in order of the text. The nameless end of a thread is
-    /// none, but for roles of machine code, which return there.
+    /// The labels of running threads that are not reached, in order of the text. The nameless end
+    /// of a thread is none, but for roles of machine code, which return there.
     pub fn missing(&self, program: &Program) -> Vec<ThreadLabel> {
         let mut missing = Vec::new();
         for (id, thread) in program.thread_ids() {

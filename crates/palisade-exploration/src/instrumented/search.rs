@@ -1,4 +1,5 @@
-//! One search for feasible attacks in one system: under SC once, delaying once per store, helpers once per thread.
+//! One search for feasible attacks in one system: under SC once, delaying once per store, helpers
+//! once per thread.
 
 use super::attacks::Attack;
 use super::fault::Fault;
@@ -42,7 +43,8 @@ pub struct AttackAnswer {
     pub seconds: f64,
 }
 
-/// Where a computation of the form of Fig. 4 passes from phase to phase, as nodes of the three explorations.
+/// Where a computation of the form of Fig. 4 passes from phase to phase, as nodes of the three
+/// explorations.
 #[derive(Clone, Debug)]
 pub struct Route {
     /// The attack it shows feasible.
@@ -53,7 +55,8 @@ pub struct Route {
     pub delay_start: u32,
     /// The last node before ld_A.
     pub delayed: u32,
-    /// The helpers' steps from ld_A until the happens-before cycle is closed, each with the control before it.
+    /// The helpers' steps from ld_A until the happens-before cycle is closed, each with the control
+    /// before it.
     pub helped: Vec<(u32, Step)>,
 }
 
@@ -64,8 +67,8 @@ pub struct ThreadSearch<'p> {
     pub system: System<'p>,
     /// For each store with an attack to decide, the configurations while it is delayed.
     pub delayed: Vec<(InstructionId, Exploration)>,
-    /// The configurations after the loads of infeasible attacks (and the last feasible one's, if the search
-    /// ended with it).
+    /// The configurations after the loads of infeasible attacks (and the last feasible one's, if
+    /// the search ended with it).
     pub helped: Exploration,
     /// The answers, in the order of the attacks.
     pub answers: Vec<AttackAnswer>,
@@ -80,7 +83,8 @@ pub struct Search<'p> {
     pub sc: Exploration,
     /// The labels they reach.
     pub reached: Reached,
-    /// One entry per thread that has attacks to decide, in order; one without answers where there are no attacks.
+    /// One entry per thread that has attacks to decide, in order; one without answers where there
+    /// are no attacks.
     pub threads: Vec<ThreadSearch<'p>>,
 }
 
@@ -101,8 +105,8 @@ impl Search<'_> {
     }
 }
 
-/// Decides the attacks (sorted, none of them pruned) in the system; with `all`, every one, else up to the lowest feasible
-/// one.
+/// Decides the attacks (sorted, none of them pruned) in the system; with `all`, every one, else up
+/// to the lowest feasible one.
 pub fn search<'p>(
     mut system: System<'p>,
     attacks: &[Attack],
@@ -330,7 +334,8 @@ impl<'p> ThreadSearch<'p> {
         Ok(self)
     }
 
-    /// Adds the starts of delaying from every configuration under SC; the SC node each root comes from.
+    /// Adds the starts of delaying from every configuration under SC; the SC node each root comes
+    /// from.
     fn start_delaying(
         &mut self,
         sc: &Exploration,

@@ -1,12 +1,14 @@
 //! The search for a shortest computation by an attack that is known to be feasible.
 //!
-//! The searches that decide attacks share their phases and settle threads at once. Here one attack is searched again, all phases in one search in
-//! the order of the steps that a person reads: local instructions count, a store counts twice (it is issued and reaches memory), and what a
-//! thread does after its last action for the attack does not count, as nobody need see it. For that a token carries the number of local
-//! instructions since its last action, which count when it acts again.
+//! The searches that decide attacks share their phases and settle threads at once. Here one attack
+//! is searched again, all phases in one search in the order of the steps that a person reads: local
+//! instructions count, a store counts twice (it is issued and reaches memory), and what a thread
+//! does after its last action for the attack does not count, as nobody need see it. For that a
+//! token carries the number of local instructions since its last action, which count when it acts
+//! again.
 //!
-//! This is A* with the estimates of [`estimate`](crate::instrumented::estimate), which never exceed what is left to do: the
-//! attacker's way to its load, and a helper's way to a write.
+//! This is A* with the estimates of [`estimate`](crate::instrumented::estimate), which never exceed
+//! what is left to do: the attacker's way to its load, and a helper's way to a write.
 
 use super::attacks::Attack;
 use super::estimate::{Estimate, NEVER, length_of};
@@ -27,13 +29,15 @@ use std::hash::BuildHasher;
 /// Expansions between two looks at the limits.
 const BETWEEN_LOOKS: usize = 1024;
 
-/// A configuration of the instrumented program in which the copies that have acted are told from those that have not.
+/// A configuration of the instrumented program in which the copies that have acted are told from
+/// those that have not.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct Configuration {
     control: u32,
     /// How many copies of each kind have not acted; the kinds are those of [`Shortening::idle`].
     idle: SmallVec<[u32; 4]>,
-    /// The copies that have acted and not stopped, sorted: place, and local instructions since the last action.
+    /// The copies that have acted and not stopped, sorted: place, and local instructions since the
+    /// last action.
     tokens: SmallVec<[(u32, u32); 4]>,
 }
 
@@ -57,7 +61,8 @@ pub enum Deed {
         actor: Actor,
         /// The instruction.
         instruction: InstructionId,
-        /// Where the copy then is, and the local instructions since its last action; nothing where it has stopped.
+        /// Where the copy then is, and the local instructions since its last action; nothing where
+        /// it has stopped.
         put: Option<(u32, u32)>,
     },
     /// isu_stA.
@@ -93,8 +98,8 @@ pub struct Shortening<'p> {
     /// The attack.
     pub attack: Attack,
     estimate: Estimate,
-    /// The kinds of copies there are at the beginning, and how many: of one thread each, and those that are free to be any
-    /// replicated thread.
+    /// The kinds of copies there are at the beginning, and how many: of one thread each, and those
+    /// that are free to be any replicated thread.
     pub idle: Vec<(Option<ThreadId>, u32)>,
     /// For each kind, where such a copy may settle.
     starts: Vec<Settled>,
@@ -103,7 +108,8 @@ pub struct Shortening<'p> {
 }
 
 impl<'p> Shortening<'p> {
-    /// The search for computations of an instance with fewer steps than these, in which a register or an address takes so many values at most.
+    /// The search for computations of an instance with fewer steps than these, in which a register
+    /// or an address takes so many values at most.
     pub fn new(
         program: &'p Program,
         attack: Attack,
@@ -149,7 +155,8 @@ impl<'p> Shortening<'p> {
         Ok(&self.settled[&key])
     }
 
-    /// The copies that may act: of those on one place, one that has done the fewest local instructions.
+    /// The copies that may act: of those on one place, one that has done the fewest local
+    /// instructions.
     fn actors(&self, configuration: &Configuration, acting: u32) -> SmallVec<[Actor; 8]> {
         let mut actors = SmallVec::new();
         let mut last = None;
@@ -175,7 +182,8 @@ impl<'p> Shortening<'p> {
         self.idle.iter().zip(&configuration.idle).map(|((_, copies), left)| copies - left).sum()
     }
 
-    /// The least number of steps from a configuration to the end; [`NEVER`] or more if there is no way.
+    /// The least number of steps from a configuration to the end; [`NEVER`] or more if there is no
+    /// way.
     fn estimate(&self, configuration: &Configuration, acting: u32) -> u32 {
         let system = &self.system;
         let actors = self.actors(configuration, acting);
@@ -186,7 +194,8 @@ impl<'p> Shortening<'p> {
             };
             actors.iter().map(length).min().unwrap_or(NEVER)
         };
-        // A helper writes to the address of ld_A, and then there is an access to that of st_A, or a section's end.
+        // A helper writes to the address of ld_A, and then there is an access to that of st_A, or a
+        // section's end.
         let help = || least(&self.estimate.write) + 1;
         let control = system.control(configuration.control);
         match control.phase {
@@ -231,7 +240,8 @@ pub struct Run<'s, 'p, 'l> {
     limits: &'l Limits,
     nodes: Vec<Node>,
     known: Numbers,
-    /// Nodes to expand: those that may lead to the shortest computations first, of these the longest, of these the newest.
+    /// Nodes to expand: those that may lead to the shortest computations first, of these the
+    /// longest, of these the newest.
     open: BinaryHeap<(Reverse<u32>, u32, u32)>,
 }
 
@@ -356,7 +366,8 @@ impl<'s, 'p, 'l> Run<'s, 'p, 'l> {
         }
     }
 
-    /// Adds a configuration unless it is known with a computation that is as short, or none within the bound leads on from it.
+    /// Adds a configuration unless it is known with a computation that is as short, or none within
+    /// the bound leads on from it.
     fn add(&mut self, configuration: Configuration, parent: u32, deed: Option<Deed>, length: u32) {
         let estimate = length.saturating_add(self.shortening.estimate(&configuration, self.acting));
         if estimate > self.bound {

@@ -5,8 +5,8 @@ use super::tso::System;
 use crate::lazy::{Entry, Exploration, Mode, Step, is_covered};
 use rustc_hash::FxHashMap;
 
-/// Configurations from which success is known to be reachable, each with the way there where an exact search found it.
-/// Everything above them succeeds too, in the same way.
+/// Configurations from which success is known to be reachable, each with the way there where an
+/// exact search found it. Everything above them succeeds too, in the same way.
 #[derive(Clone, Debug, Default)]
 pub struct Successes {
     known: Vec<Known>,
@@ -19,7 +19,8 @@ pub struct Successes {
 struct Known {
     control: u32,
     entries: Vec<Entry>,
-    /// The next step towards success, and the position of a configuration that is below the one it leads to.
+    /// The next step towards success, and the position of a configuration that is below the one it
+    /// leads to.
     next: Option<(Step, u32)>,
 }
 
@@ -59,7 +60,8 @@ impl Successes {
         position
     }
 
-    /// The steps from a configuration until success, as exact searches have found them, each with the control before it.
+    /// The steps from a configuration until success, as exact searches have found them, each with
+    /// the control before it.
     pub fn way_from(&self, control: u32, entries: &[Entry]) -> Option<Vec<(u32, Step)>> {
         let mut at = self.below(control, entries)?;
         let mut steps = Vec::new();

@@ -5,7 +5,8 @@ use super::tokens::{put, take};
 use super::trail::Trail;
 use super::{Entry, LazyNet, Step, Tokens, is_covered};
 
-/// Moves the token of a step, and puts the one that it makes; with `omega`, puts any number of them.
+/// Moves the token of a step, and puts the one that it makes; with `omega`, puts any number of
+/// them.
 pub(super) fn move_token<N: LazyNet>(net: &N, entries: &mut Vec<Entry>, step: &Step, omega: bool) {
     if let Some(place) = step.take {
         take(entries, place);
@@ -23,7 +24,8 @@ pub(super) fn move_token<N: LazyNet>(net: &N, entries: &mut Vec<Entry>, step: &S
 pub(super) struct Fired {
     /// Its control.
     pub(super) control: u32,
-    /// The symmetry that has taken it, with all steps before, from the root's marking to its form; 0 for none.
+    /// The symmetry that has taken it, with all steps before, from the root's marking to its form;
+    /// 0 for none.
     pub(super) symmetry: u32,
     /// How many ancestors it was compared with.
     pub(super) compared: usize,
@@ -31,8 +33,9 @@ pub(super) struct Fired {
 
 /// The marking after a step from the node at the end of a trail, accelerated.
 ///
-/// Between an ancestor and a marking above it that a symmetry σ has taken to its form, the steps in between, taken by σ, can be repeated
-/// from there. They lead above the marking again, by σ of the difference as well. So after enough repetitions there is any number of tokens on every place of
+/// Between an ancestor and a marking above it that a symmetry σ has taken to its form, the steps in
+/// between, taken by σ, can be repeated from there. They lead above the marking again, by σ of the
+/// difference as well. So after enough repetitions there is any number of tokens on every place of
 /// the difference, and on those that σ takes it to, again and again.
 pub(super) fn accelerated<N: LazyNet>(
     net: &mut N,
@@ -86,8 +89,8 @@ fn set_omega(ancestor: &[Entry], entries: &mut [Entry]) -> bool {
     changed
 }
 
-/// Sets ω wherever `entries` has more than the ancestor it covers, and where the symmetry between the two takes that; whether
-/// anything changed.
+/// Sets ω wherever `entries` has more than the ancestor it covers, and where the symmetry between
+/// the two takes that; whether anything changed.
 fn set_omega_around<N: LazyNet>(
     net: &mut N,
     (from, to): (u32, u32),

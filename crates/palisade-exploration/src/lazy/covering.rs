@@ -33,7 +33,8 @@ impl Covering {
         }
     }
 
-    /// What a marking is sought by, where markings are enumerated; where they are covered, their controls do.
+    /// What a marking is sought by, where markings are enumerated; where they are covered, their
+    /// controls do.
     pub(super) fn hash(&self, control: u32, entries: &[Entry]) -> u64 {
         match self {
             Self::Exact(_) => hash(control, entries),
@@ -61,7 +62,8 @@ impl Covering {
         }
     }
 
-    /// Whether no node from number `settled` on is covered by another, as far as a few comparisons tell.
+    /// Whether no node from number `settled` on is covered by another, as far as a few comparisons
+    /// tell.
     pub(super) fn is_antichain(&self, store: &Store, settled: u32) -> bool {
         const NODES: usize = 8;
         let Self::Omega(maximal) = self else { return true };
@@ -82,7 +84,8 @@ impl Covering {
         }
     }
 
-    /// Enters a node of this hash that no other covers; marks those that it covers, from number `settled` on.
+    /// Enters a node of this hash that no other covers; marks those that it covers, from number
+    /// `settled` on.
     pub(super) fn enter(&mut self, store: &mut Store, hash: u64, node: u32, settled: u32) {
         match self {
             Self::Exact(nodes) => nodes.insert(hash, node),

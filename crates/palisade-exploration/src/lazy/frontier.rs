@@ -1,7 +1,7 @@
 //! The nodes that are still to be explored.
 
-/// Nodes in buckets, taken from the lowest bucket, the latest first: with one bucket per depth breadth first, with one
-/// bucket for all depth first.
+/// Nodes in buckets, taken from the lowest bucket, the latest first: with one bucket per depth
+/// breadth first, with one bucket for all depth first.
 #[derive(Clone, Debug)]
 pub(super) struct Frontier {
     buckets: Vec<Vec<u32>>,

@@ -1,7 +1,8 @@
 //! The graph of an exact exploration: which node each step of a node leads to.
 //!
-//! A net without some of its steps has no marking that the net does not have. So once all markings are known, those that are left without the steps are
-//! found by following numbers, and no step is worked out twice.
+//! A net without some of its steps has no marking that the net does not have. So once all markings
+//! are known, those that are left without the steps are found by following numbers, and no step is
+//! worked out twice.
 
 use super::frontier::Frontier;
 use super::search::BETWEEN_LOOKS;
@@ -70,7 +71,8 @@ impl<L: Copy> Graph<L> {
         u32::try_from(self.edges.len()).expect("fewer than 2^32 steps fit in memory")
     }
 
-    /// The nodes that are reached from some roots by the steps that are allowed, in the order in which the net without the others would be explored.
+    /// The nodes that are reached from some roots by the steps that are allowed, in the order in
+    /// which the net without the others would be explored.
     pub(crate) fn reached<N: LazyNet>(
         &mut self,
         explored: &Exploration,

@@ -2,8 +2,9 @@
 
 use hashbrown::HashTable;
 
-/// Numbers by the hashes of what they number. Half of its hash is kept beside each, so that to make room takes no look at the
-/// values; and so a compiler translates that once, not for each type of them.
+/// Numbers by the hashes of what they number. Half of its hash is kept beside each, so that to make
+/// room takes no look at the values; and so a compiler translates that once, not for each type of
+/// them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Numbers {
     table: HashTable<Numbered>,

@@ -44,12 +44,13 @@ pub(crate) fn check_periodically(limits: &Limits, index: usize) -> Result<(), St
     if index.is_multiple_of(4 * BETWEEN_LOOKS) { limits.check() } else { Ok(()) }
 }
 
-/// How many expansions, or comparisons with ancestors, lie between two looks at the limits. An expansion compares each
-/// marking with all its ancestors where counters may grow, and then takes a thousand times as long as elsewhere.
+/// How many expansions, or comparisons with ancestors, lie between two looks at the limits. An
+/// expansion compares each marking with all its ancestors where counters may grow, and then takes a
+/// thousand times as long as elsewhere.
 pub(super) const BETWEEN_LOOKS: usize = 1024;
 
-/// An expansion copies so many tokens in the time that it takes otherwise: in programs of thousands of threads each has thousands of steps,
-/// and each step copies thousands of tokens.
+/// An expansion copies so many tokens in the time that it takes otherwise: in programs of thousands
+/// of threads each has thousands of steps, and each step copies thousands of tokens.
 const COPIED_PER_EXPANSION: usize = 256;
 
 /// A comparison takes so much less than an expansion.
@@ -164,8 +165,8 @@ impl Exploration {
         self.frontier = Frontier::new();
     }
 
-    /// Explores until nothing is left, or until `visit` stops at a node, which is returned. `visit` sees every new node
-    /// (not the roots) once.
+    /// Explores until nothing is left, or until `visit` stops at a node, which is returned. `visit`
+    /// sees every new node (not the roots) once.
     pub fn run<N: LazyNet>(
         &mut self,
         net: &mut N,
@@ -202,7 +203,8 @@ impl Exploration {
             expanded += steps.len().saturating_mul(self.entries(node).len()) / COPIED_PER_EXPANSION;
             let mut looked = self.comparisons;
             for step in &steps {
-                // One marking can have very many steps, each of which is compared with very many markings.
+                // One marking can have very many steps, each of which is compared with very many
+                // markings.
                 if self.comparisons - looked >= COMPARISONS_BETWEEN_LOOKS {
                     looked = self.comparisons;
                     budget.limits.check()?;
@@ -238,7 +240,8 @@ impl Exploration {
         self.run(net, budget, |net, control, _| if is_wanted(net, control) { Visit::Stop } else { Visit::Expand })
     }
 
-    /// Whether every step from some nodes, spread over all of them, leads to a marking that is covered. A fault that was noted by the last step is met here first.
+    /// Whether every step from some nodes, spread over all of them, leads to a marking that is
+    /// covered. A fault that was noted by the last step is met here first.
     fn is_closed<N: LazyNet>(&self, net: &mut N) -> bool {
         const NODES: usize = 8;
         let (mut steps, mut scratch) = (Vec::new(), Vec::new());
@@ -253,7 +256,8 @@ impl Exploration {
         })
     }
 
-    /// The control after a step from a node that is not accelerated, and the tokens, in place of what `entries` holds.
+    /// The control after a step from a node that is not accelerated, and the tokens, in place of
+    /// what `entries` holds.
     pub(super) fn after<N: LazyNet>(&self, net: &mut N, node: u32, step: &Step, entries: &mut Vec<Entry>) -> u32 {
         entries.clear();
         entries.extend_from_slice(self.entries(node));
@@ -293,14 +297,16 @@ impl Exploration {
         Ok(steps)
     }
 
-    /// What counts for a budget: the nodes found, or the comparisons made where these are many more than so many nodes need.
+    /// What counts for a budget: the nodes found, or the comparisons made where these are many more
+    /// than so many nodes need.
     fn used(&self) -> u64 {
         let (nodes, comparisons) = self.granted;
         let compared = (self.comparisons - comparisons) / COMPARED_PER_NODE;
         self.len().saturating_sub(nodes).max(compared) as u64
     }
 
-    /// The marking after a step from a node, at the end of a trail in omega mode, in which it is accelerated.
+    /// The marking after a step from a node, at the end of a trail in omega mode, in which it is
+    /// accelerated.
     fn fire<N: LazyNet>(
         &mut self,
         net: &mut N,
@@ -357,7 +363,8 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    /// Goes on without end with a token on a place that never becomes ω, and is interrupted on the way.
+    /// Goes on without end with a token on a place that never becomes ω, and is interrupted on the
+    /// way.
     struct Endless {
         expansions: usize,
         interrupted_at: usize,

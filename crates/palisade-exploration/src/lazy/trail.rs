@@ -1,4 +1,5 @@
-//! The way from a root to the node that is being explored, by controls: the ancestors that a marking can grow from.
+//! The way from a root to the node that is being explored, by controls: the ancestors that a
+//! marking can grow from.
 
 use super::store::Store;
 use rustc_hash::FxHashMap;

@@ -11,21 +11,23 @@ use palisade_semantics::{Effect, Event, Instance, Machine, Observable, Question,
 
 /// Targets that share a slice, with the program in which nothing is left but what matters for them.
 ///
-/// Slices leave fences and labels as they are, so that a set of measures keeps the program from the targets exactly when it keeps the
-/// slice from them.
+/// Slices leave fences and labels as they are, so that a set of measures keeps the program from the
+/// targets exactly when it keeps the slice from them.
 #[derive(Clone, Debug)]
 pub struct Aim<'q> {
     /// The slice.
     pub program: Program,
-    /// What the instructions left out may write. A run of the slice that reads none of it is a run of the program.
+    /// What the instructions left out may write. A run of the slice that reads none of it is a run
+    /// of the program.
     written: Range,
     /// The targets.
     goal: Goal<'q>,
 }
 
 impl<'q> Aim<'q> {
-    /// Some targets of a program, whose computed addresses have these bounds. Loads may be assumed to stay in the arrays that
-    /// they name: then the runs that do otherwise have to be left alone ([`leaves`](Self::leaves)).
+    /// Some targets of a program, whose computed addresses have these bounds. Loads may be assumed
+    /// to stay in the arrays that they name: then the runs that do otherwise have to be left alone
+    /// ([`leaves`](Self::leaves)).
     pub fn new(
         program: &Program,
         targets: Vec<Target>,
@@ -64,8 +66,9 @@ impl<'q> Aim<'q> {
         self.goal.question.is_some()
     }
 
-    /// Whether an event of the slice or of the program, with or without measures, reads in the slice what this does not have as the program has it. What
-    /// the instructions read that are left out does not matter.
+    /// Whether an event of the slice or of the program, with or without measures, reads in the
+    /// slice what this does not have as the program has it. What the instructions read that are
+    /// left out does not matter.
     pub fn leaves(&self, event: &Event) -> bool {
         let (Effect::Load { address, .. } | Effect::Rmw { address, .. }) = event.effect else { return false };
         let own = |id: InstructionId| self.program.thread(event.step.copy.thread).instructions.get(id.index());
@@ -103,8 +106,8 @@ const MOST_COPIES: u64 = 3;
 /// How many copies more than threads the largest instances searched have.
 const MORE_COPIES: u64 = 2;
 
-/// The instances in which runs are sought, smallest first: the one that the program declares, or where threads have any number
-/// of copies, small ones.
+/// The instances in which runs are sought, smallest first: the one that the program declares, or
+/// where threads have any number of copies, small ones.
 pub fn instances(program: &Program) -> Vec<Instance> {
     let mut all: Vec<Vec<u64>> = vec![Vec::new()];
     for thread in &program.threads {

@@ -1,10 +1,13 @@
-//! A slice from which what it leaves out is really removed, for searches that need not go through it.
+//! A slice from which what it leaves out is really removed, for searches that need not go through
+//! it.
 //!
-//! A slice has `nop` where an instruction does not matter. A label is *passed* when a `nop` stands there alone, and no measure on offer changes
-//! what happens there: then a copy that comes to it can as well be where the `nop` leads. The contraction leads there at once, and has no other
-//! labels and instructions than the slice without these. Nobody sees a copy pass a label, it never waits there, and its buffer stays as it is,
-//! so the slice reaches a target with a set of measures exactly when the contraction does; a run of the contraction becomes one of the slice
-//! when each copy passes, before its next step, the labels on the way ([`Contraction::expanded`]).
+//! A slice has `nop` where an instruction does not matter. A label is *passed* when a `nop` stands
+//! there alone, and no measure on offer changes what happens there: then a copy that comes to it
+//! can as well be where the `nop` leads. The contraction leads there at once, and has no other
+//! labels and instructions than the slice without these. Nobody sees a copy pass a label, it never
+//! waits there, and its buffer stays as it is, so the slice reaches a target with a set of measures
+//! exactly when the contraction does; a run of the contraction becomes one of the slice when each
+//! copy passes, before its next step, the labels on the way ([`Contraction::expanded`]).
 
 use palisade_model::program::{Action, Instruction, InstructionId, LabelId, Program, Thread, ThreadId};
 use palisade_semantics::{CopyId, Instance, Step, StepKind, Target};
@@ -34,7 +37,8 @@ struct Contracted {
 }
 
 impl Contraction {
-    /// The contraction of a slice, given whether some measure may change what happens at a label where an instruction stands alone.
+    /// The contraction of a slice, given whether some measure may change what happens at a label
+    /// where an instruction stands alone.
     pub fn of(slice: &Program, may_change: impl Fn(ThreadId, LabelId, InstructionId) -> bool) -> Self {
         let threads: Vec<Contracted> = slice
             .thread_ids()

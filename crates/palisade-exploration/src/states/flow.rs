@@ -1,4 +1,5 @@
-//! What control flow says about store buffers: where they can hold something, and where that can matter.
+//! What control flow says about store buffers: where they can hold something, and where that can
+//! matter.
 
 use fixedbitset::FixedBitSet;
 use palisade_model::program::{Action, InstructionId, LabelId, Thread};
@@ -9,12 +10,13 @@ use palisade_semantics::Model;
 pub struct BufferFlow {
     /// The labels at which stores can be buffered.
     filled: FixedBitSet,
-    /// The labels from which an access that can overtake a store is reached before the buffer is drained: a load, or under PSO
-    /// a load or a store.
+    /// The labels from which an access that can overtake a store is reached before the buffer is
+    /// drained: a load, or under PSO a load or a store.
     overtaking: FixedBitSet,
     /// The labels from which a store is reached before the buffer is drained.
     storing: FixedBitSet,
-    /// The labels whose instructions nobody else sees, from which control leads on for ever through no others.
+    /// The labels whose instructions nobody else sees, from which control leads on for ever through
+    /// no others.
     settling: FixedBitSet,
 }
 
@@ -32,7 +34,8 @@ impl BufferFlow {
         }
     }
 
-    /// Whether a fence at a label can make a difference: stores can be buffered there, and something can overtake them.
+    /// Whether a fence at a label can make a difference: stores can be buffered there, and
+    /// something can overtake them.
     pub fn fence_bears(&self, label: LabelId) -> bool {
         self.filled.contains(label.index()) && self.overtaking.contains(label.index())
     }
@@ -42,14 +45,15 @@ impl BufferFlow {
         self.filled.contains(label.index()) && self.storing.contains(label.index())
     }
 
-    /// Whether an exchange in the place of a store can make a difference: something can overtake the store, or it stores that
-    /// are buffered before it.
+    /// Whether an exchange in the place of a store can make a difference: something can overtake
+    /// the store, or it stores that are buffered before it.
     pub fn exchange_bears(&self, thread: &Thread, store: InstructionId) -> bool {
         let instruction = thread.instruction(store);
         self.overtaking.contains(instruction.target.index()) || self.fence_bears(instruction.source)
     }
 
-    /// Whether nothing overtakes a store that enters an empty buffer: it might as well reach memory at once.
+    /// Whether nothing overtakes a store that enters an empty buffer: it might as well reach memory
+    /// at once.
     pub(super) fn is_dead_delay(&self, thread: &Thread, store: InstructionId) -> bool {
         !self.overtaking.contains(thread.instruction(store).target.index())
     }
@@ -89,7 +93,8 @@ fn before_drain(thread: &Thread, wanted: impl Fn(&Action) -> bool) -> FixedBitSe
     labels
 }
 
-/// The labels all of whose instructions can be unseen by others, less those on a cycle of such labels.
+/// The labels all of whose instructions can be unseen by others, less those on a cycle of such
+/// labels.
 fn settling(thread: &Thread, model: Model) -> FixedBitSet {
     let unseen = |action: &Action| {
         action.is_local()
@@ -101,7 +106,8 @@ fn settling(thread: &Thread, model: Model) -> FixedBitSet {
     for instruction in thread.instructions.iter().filter(|instruction| !unseen(&instruction.action)) {
         candidates.set(instruction.source.index(), false);
     }
-    // A label is settling when all its targets among the candidates are: what is left has a cycle ahead.
+    // A label is settling when all its targets among the candidates are: what is left has a cycle
+    // ahead.
     let by_label = thread.instructions_by_label();
     let labels: Vec<usize> = candidates.ones().collect();
     let mut settling = FixedBitSet::with_capacity(thread.labels.len());

@@ -1,7 +1,7 @@
 //! One query for a fixed number of copies: can a target be reached?
 //!
-//! A breadth-first search over the states of the machine, so that runs are short. A search that ends without a cut has seen
-//! every state there is, whatever the buffers hold.
+//! A breadth-first search over the states of the machine, so that runs are short. A search that
+//! ends without a cut has seen every state there is, whatever the buffers hold.
 
 use super::aim::Aim;
 use super::cut::Cut;
@@ -162,8 +162,9 @@ impl Search<'_, '_> {
         self.cut.take().map_or(Answer::Closed { states: self.known.len() }, Answer::Cut)
     }
 
-    /// Takes the steps that alone lead on from a state and that nobody else sees, so that the states between are not remembered. Where the path
-    /// stands before the last step, and that step.
+    /// Takes the steps that alone lead on from a state and that nobody else sees, so that the
+    /// states between are not remembered. Where the path stands before the last step, and that
+    /// step.
     fn settled(&mut self, state: &mut State, mut parent: u32, mut last: Event) -> (u32, Event) {
         while let Some(event) = self.steps.only_unseen(state) {
             parent = self.path.add(parent, Some(last));

@@ -1,10 +1,11 @@
 //! What leads on from a state, and what tells states apart, for the searches of a placement.
 //!
-//! * *settling*: steps that nobody else sees – local instructions, issues, fences before an empty buffer – are taken at once, where
-//!   control flow says that they come to an end;
-//! * *dead delays*: a store that nothing overtakes before the buffer is drained reaches memory at once when the buffer is empty;
-//! * dead registers, the names of copies of one thread, and under PSO the order of stores to different addresses between two
-//!   marks tell no states apart.
+//! * *settling*: steps that nobody else sees – local instructions, issues, fences before an empty
+//!   buffer – are taken at once, where control flow says that they come to an end;
+//! * *dead delays*: a store that nothing overtakes before the buffer is drained reaches memory at
+//!   once when the buffer is empty;
+//! * dead registers, the names of copies of one thread, and under PSO the order of stores to
+//!   different addresses between two marks tell no states apart.
 
 use super::aim::Aim;
 use super::cut::Cut;
@@ -96,7 +97,8 @@ impl<'s, 'p> Steps<'s, 'p> {
         all
     }
 
-    /// The only step of the first copy that takes steps nobody else sees, unless it reaches a target or has no value.
+    /// The only step of the first copy that takes steps nobody else sees, unless it reaches a
+    /// target or has no value.
     pub(super) fn only_unseen(&self, state: &State) -> Option<Event> {
         let position = (0..self.machine.copies().len()).find(|position| self.settles(state, *position))?;
         let mut events = Vec::new();
@@ -126,7 +128,8 @@ impl<'s, 'p> Steps<'s, 'p> {
         flow.settles(label) && !instructions.is_empty() && instructions.iter().all(|id| is_unseen(*id))
     }
 
-    /// An event, with the flush of its store where that is a dead delay; none where this has to wait for the lock.
+    /// An event, with the flush of its store where that is a dead delay; none where this has to
+    /// wait for the lock.
     fn with_flush(&self, state: &State, position: usize, event: &Event) -> Option<Move> {
         let alone = Some(Move { event: *event, flush: None });
         let StepKind::Execute { instruction, .. } = event.step.kind else { return alone };

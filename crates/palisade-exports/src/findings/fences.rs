@@ -1,4 +1,5 @@
-//! The findings of `palisade fences`: fences to add and fences that can go, each with the change of the text.
+//! The findings of `palisade fences`: fences to add and fences that can go, each with the change of
+//! the text.
 
 use super::place::without_fence;
 use super::{Answer, Finding, Fix, Kind, Region, Rule, warnings};
@@ -17,7 +18,8 @@ use std::collections::BTreeMap;
 /// The question that a repair answers.
 pub(super) const ROBUST: &str = "robust against x86-TSO as it is";
 
-/// In sets of more measures than this the findings come without the change that takes one alone: each reads the text once more.
+/// In sets of more measures than this the findings come without the change that takes one alone:
+/// each reads the text once more.
 const MOST_CHANGES: usize = 200;
 
 /// What a repair found.
@@ -69,7 +71,8 @@ fn missing(program: &Program, format: Format, placement: &Placement) -> Vec<Find
     measures.collect()
 }
 
-/// A measure that is to be taken, one of so many, with more words and the change of the text that takes it alone.
+/// A measure that is to be taken, one of so many, with more words and the change of the text that
+/// takes it alone.
 pub(super) fn taking(
     (program, format): (&Program, Format),
     measure: Measure,

@@ -1,4 +1,5 @@
-//! What commands found out about their inputs, in the form that reports for other machines share (SARIF, JUnit).
+//! What commands found out about their inputs, in the form that reports for other machines share
+//! (SARIF, JUnit).
 
 mod fences;
 mod language_fences;

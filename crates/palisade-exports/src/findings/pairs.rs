@@ -1,4 +1,5 @@
-//! The findings of `palisade fences --ask properties --objective pairs`: pairs of statements that must not be reordered.
+//! The findings of `palisade fences --ask properties --objective pairs`: pairs of statements that
+//! must not be reordered.
 
 use super::{Answer, Finding, Kind, Region, Rule, warnings};
 use palisade_engine::properties::placement::pairs::{Pair, PairPlacement, PairsPlaced};

@@ -8,7 +8,8 @@ use palisade_syntax::Format;
 /// A stretch of a text by lines and columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Region {
-    /// The text, where it is another one than that of the input: a source that machine code was made of.
+    /// The text, where it is another one than that of the input: a source that machine code was
+    /// made of.
     pub file: Option<String>,
     /// Where it starts.
     pub start: Position,
@@ -17,8 +18,8 @@ pub struct Region {
 }
 
 impl Region {
-    /// A stretch of a text by its bytes; of a listing the place that it comes from, or where nobody knows that, the
-    /// beginning of the file that says what is listed.
+    /// A stretch of a text by its bytes; of a listing the place that it comes from, or where nobody
+    /// knows that, the beginning of the file that says what is listed.
     pub fn of(source: &SourceText, span: Span) -> Self {
         match SourcePlace::of(source, span) {
             Some(place) => Self::in_sources(&place, source),
@@ -91,8 +92,9 @@ fn lines(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').collect()
 }
 
-/// The text of a program without the fence that is written at an instruction; nothing where the fence has no word of its own.
-/// A statement that stands alone on its line goes with its line; elsewhere what does nothing takes its place.
+/// The text of a program without the fence that is written at an instruction; nothing where the
+/// fence has no word of its own. A statement that stands alone on its line goes with its line;
+/// elsewhere what does nothing takes its place.
 pub(super) fn without_fence(program: &Program, format: Format, span: Span) -> Option<String> {
     const WORD: &str = "mfence";
     let text = &program.source.text;

@@ -1,4 +1,5 @@
-//! The findings of `palisade fences --ask properties`: fences that the properties need, each with the change of the text.
+//! The findings of `palisade fences --ask properties`: fences that the properties need, each with
+//! the change of the text.
 
 use super::fences::taking;
 use super::told::flow;

@@ -1,4 +1,5 @@
-//! The findings about a program: an answer for each question, labels that nobody reaches, what is doubtful.
+//! The findings about a program: an answer for each question, labels that nobody reaches, what is
+//! doubtful.
 
 use super::{Answer, Finding, FlowStep, Kind, Region, line, warnings};
 use palisade_model::program::Program;

@@ -36,7 +36,8 @@ pub(super) enum Written {
     File,
 }
 
-/// The evidence, how it fared, and how to check it. The command is what asks the question, without an option for evidence.
+/// The evidence, how it fared, and how to check it. The command is what asks the question, without
+/// an option for evidence.
 pub(super) fn evidence(certificates: &[String], words: &str, command: &str, written: Written) -> String {
     let mut out = format!("<p>{words}</p>\n");
     if certificates.is_empty() {

@@ -1,4 +1,5 @@
-//! A happens-before cycle as a graph: a column for each copy, its accesses in program order, an arrow for each edge.
+//! A happens-before cycle as a graph: a column for each copy, its accesses in program order, an
+//! arrow for each edge.
 
 use palisade_model::text::escaped;
 use palisade_report::account::{Cycle, CycleEdge, CycleNode};

@@ -102,8 +102,8 @@ pub(super) fn lanes(computation: &ComputationReport<'_>) -> String {
     )
 }
 
-/// A step in its lane. Where a window is narrow, lanes stand below each other, each with its name and further to the right than the one
-/// before it.
+/// A step in its lane. Where a window is narrow, lanes stand below each other, each with its name
+/// and further to the right than the one before it.
 fn step_cell(computation: &ComputationReport<'_>, index: usize, lane: usize) -> String {
     let name = computation.instance.copy_name(computation.program, computation.events[index].step.copy);
     let label = computation.name(index).map(|name| format!("<i>{}</i> ", escaped(name))).unwrap_or_default();

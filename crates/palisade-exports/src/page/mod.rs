@@ -1,7 +1,9 @@
 //! One-page reports: a file of HTML with everything in it, for a browser that has no network.
 //!
-//! A page says the verdict and what it is about, shows the source with what matters in it marked, the computation as lanes that one steps through, the
-//! happens-before cycle as a graph, fences with their lower bound, and the evidence with the way to check it. The JSON document of the same answer is in it as data.
+//! A page says the verdict and what it is about, shows the source with what matters in it marked,
+//! the computation as lanes that one steps through, the happens-before cycle as a graph, fences
+//! with their lower bound, and the evidence with the way to check it. The JSON document of the same
+//! answer is in it as data.
 
 mod body;
 mod contest;

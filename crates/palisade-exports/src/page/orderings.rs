@@ -1,4 +1,5 @@
-//! The page of `palisade orderings`: which orderings can be weaker, and what happens with those that cannot.
+//! The page of `palisade orderings`: which orderings can be weaker, and what happens with those
+//! that cannot.
 
 use super::body::{Written, evidence, warnings};
 use super::cycle::cycle;

@@ -1,4 +1,5 @@
-//! A violation by events and tasks as a table: a column for each thread, the occurrences of events told apart by colour.
+//! A violation by events and tasks as a table: a column for each thread, the occurrences of events
+//! told apart by colour.
 
 use super::paragraph;
 use palisade_model::text::escaped;

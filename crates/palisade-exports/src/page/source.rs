@@ -77,7 +77,8 @@ impl<'a> Marked<'a> {
         out
     }
 
-    /// For each line of a listing what stands in the sources where it comes from, unless that is said at the line before.
+    /// For each line of a listing what stands in the sources where it comes from, unless that is
+    /// said at the line before.
     fn origins(&self, lines: &[&str]) -> Vec<&'a str> {
         let (mut start, mut before) = (0, "");
         let origin = |line: &&str| {

@@ -1,4 +1,5 @@
-//! The page about a program: its answers, the source with what matters marked, the computation of each that has one.
+//! The page about a program: its answers, the source with what matters marked, the computation of
+//! each that has one.
 
 use super::body::{Written, confirmation_words, evidence, warnings};
 use super::cycle::cycle;

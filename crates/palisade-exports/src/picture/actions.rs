@@ -104,7 +104,8 @@ fn label(program: &Program, copy: CopyId, instruction: InstructionId) -> String 
     format!("{name}line {}", program.source.position(found.span.start).line)
 }
 
-/// An action as the paper writes it. Local actions and issues of stores that are not delayed are left out.
+/// An action as the paper writes it. Local actions and issues of stores that are not delayed are
+/// left out.
 fn text(program: &Program, effect: &Effect, delays: bool) -> Option<String> {
     let at = |address| address_text(program, address);
     Some(match *effect {

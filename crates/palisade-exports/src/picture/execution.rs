@@ -1,5 +1,5 @@
-//! Executions as graphs, in the manner of herd's pictures: a column for each thread with its events in program order, an arrow for each
-//! relation, and those of a cycle in bold.
+//! Executions as graphs, in the manner of herd's pictures: a column for each thread with its events
+//! in program order, an arrow for each relation, and those of a cycle in bold.
 
 use super::dot::{colour, quoted};
 use palisade_model::text::escaped;
@@ -154,7 +154,8 @@ fn draw_event(out: &mut String, (event, (x, y)): (&Event, (usize, usize)), width
     );
 }
 
-/// An arrow: down a column for program order, beside it for other relations of one thread, across for the rest.
+/// An arrow: down a column for program order, beside it for other relations of one thread, across
+/// for the rest.
 fn draw_arrow(
     out: &mut String,
     arrow: &Arrow,
@@ -192,7 +193,8 @@ fn draw_arrow(
                 i64::midpoint(above, i64::midpoint(y1, y2)) - 4,
             )
         } else {
-            // Labels of arrows that cross stand nearer to their beginnings, so that they keep apart.
+            // Labels of arrows that cross stand nearer to their beginnings, so that they keep
+            // apart.
             let part = 4 + i64::try_from(number % 2).unwrap_or(0);
             (format!("M{start} {y1} L{end} {y2}"), start + (end - start) / part, y1 + (y2 - y1) / part - 6)
         }

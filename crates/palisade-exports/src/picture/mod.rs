@@ -1,6 +1,7 @@
-//! Pictures of a violation: Mermaid sequence diagram, Graphviz graph of its trace, SVG of the computation; those of events and tasks
-//! ([`scene_svg`], [`scene_mermaid`]) with a column for each thread and a colour for each occurrence of an event; those of an execution
-//! ([`execution_svg`], [`execution_dot`]) with a column for each thread and an arrow for each relation.
+//! Pictures of a violation: Mermaid sequence diagram, Graphviz graph of its trace, SVG of the
+//! computation; those of events and tasks ([`scene_svg`], [`scene_mermaid`]) with a column for each
+//! thread and a colour for each occurrence of an event; those of an execution ([`execution_svg`],
+//! [`execution_dot`]) with a column for each thread and an arrow for each relation.
 //! [`graph_litmus`] writes an execution graph as a litmus test in C.
 
 mod actions;

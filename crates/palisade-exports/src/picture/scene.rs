@@ -13,7 +13,8 @@ const MARGIN: usize = 16;
 /// Fillings for the occurrences of events, in turn: light, so that text on them is read.
 const COLOURS: [&str; 8] = ["#cfe3ff", "#ffdcc2", "#d4f0cf", "#f0d0ee", "#fff0b3", "#cdeeee", "#e2dccb", "#ffd0d6"];
 
-/// The steps from top to bottom, a column for each thread, the occurrences of events told apart by colour; arrows for the order that cannot be.
+/// The steps from top to bottom, a column for each thread, the occurrences of events told apart by
+/// colour; arrows for the order that cannot be.
 pub fn scene_svg(scene: &Scene) -> String {
     let long = |text: &str| text.chars().count() * CHARACTER + MARGIN;
     let width = |(thread, name): (usize, &String)| {

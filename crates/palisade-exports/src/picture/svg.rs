@@ -1,6 +1,7 @@
-//! The computation as SVG in the manner of [ESOP13, Fig. 3]: the actions in order, a lane per thread copy, an arc from
-//! the issue of each delayed store to the store itself. The attacker's lane is the uppermost, so that arcs cross nothing.
-//! A long computation goes on in a further row, arcs with it. Accesses of the cycle have a frame and a number; below the rows stands what the
+//! The computation as SVG in the manner of [ESOP13, Fig. 3]: the actions in order, a lane per
+//! thread copy, an arc from the issue of each delayed store to the store itself. The attacker's
+//! lane is the uppermost, so that arcs cross nothing. A long computation goes on in a further row,
+//! arcs with it. Accesses of the cycle have a frame and a number; below the rows stands what the
 //! cycle says, and what the signs mean.
 
 use super::actions::{Action, actions};

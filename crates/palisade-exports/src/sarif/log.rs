@@ -1,4 +1,5 @@
-//! The part of SARIF 2.1.0 that a log here uses; every type is named as the standard names the object.
+//! The part of SARIF 2.1.0 that a log here uses; every type is named as the standard names the
+//! object.
 
 use serde::Serialize;
 

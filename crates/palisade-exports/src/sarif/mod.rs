@@ -1,7 +1,8 @@
-//! Findings as a log in SARIF 2.1.0 (Static Analysis Results Interchange Format, OASIS standard), which code hosts and editors show.
+//! Findings as a log in SARIF 2.1.0 (Static Analysis Results Interchange Format, OASIS standard),
+//! which code hosts and editors show.
 //!
-//! What is proved is a result, too, of the kind `pass`: so a log without violations says what was looked at, and hosts
-//! close the alerts that were open.
+//! What is proved is a result, too, of the kind `pass`: so a log without violations says what was
+//! looked at, and hosts close the alerts that were open.
 
 mod log;
 mod rules;
@@ -102,7 +103,8 @@ fn result(file: &str, finding: &Finding, known: &[&'static Rule]) -> SarifResult
     }
 }
 
-/// The computation that shows a finding. A step that no instruction takes stands where the one before it does.
+/// The computation that shows a finding. A step that no instruction takes stands where the one
+/// before it does.
 fn code_flows<'f>(file: &str, finding: &'f Finding) -> Vec<CodeFlow> {
     let mut last = finding.place.as_ref();
     let step = |(step, order): (&'f FlowStep, usize)| {

@@ -1,7 +1,8 @@
 //! The proof obligations of attacks that a program certificate answers by proofs about their nets.
 //!
-//! The net is the one that the checker lists, place by place and transition by transition: what the scripts claim is
-//! about the net of the proof that was accepted, and about nothing that the search has made.
+//! The net is the one that the checker lists, place by place and transition by transition: what the
+//! scripts claim is about the net of the proof that was accepted, and about nothing that the search
+//! has made.
 
 use super::{Script, net_scripts};
 use palisade_evidence::{AttackEvidence, AttackNetProof, AttackReason, Fact, RobustCertificate};
@@ -10,8 +11,8 @@ use palisade_model::program::Program;
 use palisade_verify::{CheckFailure, Obligation, attack_net};
 use std::collections::HashMap;
 
-/// The obligations of all proofs about nets, attack by attack; fails where the checker cannot list a net, or a proof is
-/// about places that are not there.
+/// The obligations of all proofs about nets, attack by attack; fails where the checker cannot list
+/// a net, or a proof is about places that are not there.
 pub(super) fn attack_net_scripts(
     program: &Program,
     certificate: &RobustCertificate,

@@ -6,7 +6,8 @@ use super::terms::{conjunction, equal, integer};
 use palisade_model::program::{Action, BinaryOperator, Expression, Instruction, LabelId, RegisterId};
 
 impl Tables<'_> {
-    /// What the tables claim: the live registers solve the inequalities, and each state settles as its entry says.
+    /// What the tables claim: the live registers solve the inequalities, and each state settles as
+    /// its entry says.
     pub(super) fn claims(&self) -> Vec<String> {
         let mut claims = Vec::new();
         for (thread, own) in self.program.thread_ids() {
@@ -31,8 +32,8 @@ impl Tables<'_> {
         claims
     }
 
-    /// One instruction at a state: it is not local, and the state settles to itself; or what it leads to settles to
-    /// nothing that the state does not settle to.
+    /// One instruction at a state: it is not local, and the state settles to itself; or what it
+    /// leads to settles to nothing that the state does not settle to.
     fn settling_claim(&self, number: usize, instruction: &Instruction) -> String {
         let state = &self.states[number];
         if !instruction.action.is_local_under_tso() {

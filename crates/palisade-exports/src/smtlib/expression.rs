@@ -1,9 +1,9 @@
 //! Expressions of programs as integer terms, with the conditions under which they have a value.
 //!
-//! Registers have known values, as the states of a certificate have; the old value of a read-modify-write is a term.
-//! Arithmetic is written out for the solver, with the wrapping of the domain. Bitwise operators and shifts, which
-//! linear arithmetic does not have, are written as the values they give; where they read the old value, one for each
-//! value that it may have.
+//! Registers have known values, as the states of a certificate have; the old value of a
+//! read-modify-write is a term. Arithmetic is written out for the solver, with the wrapping of the
+//! domain. Bitwise operators and shifts, which linear arithmetic does not have, are written as the
+//! values they give; where they read the old value, one for each value that it may have.
 
 use super::terms::{conjunction, disjunction, equal, integer, negation};
 use num_bigint::BigInt;
@@ -75,7 +75,8 @@ impl Reading<'_> {
                     return self.values_of(expression, wrapping, defined);
                 };
                 defined.extend(left_defined);
-                // As C does: the right operand of `&&` and `||` counts only where the left one does not decide.
+                // As C does: the right operand of `&&` and `||` counts only where the left one does
+                // not decide.
                 let counts = match operator {
                     BinaryOperator::And => Some(negation(&equal(&left, 0))),
                     BinaryOperator::Or => Some(equal(&left, 0)),

@@ -1,9 +1,11 @@
-//! States of the instrumented program as variables of a script, and the certificate as a predicate on them.
+//! States of the instrumented program as variables of a script, and the certificate as a predicate
+//! on them.
 //!
-//! With `i` a position in the list of addresses and `k` one in that of states: `m<i>` is the value in memory, `h<i>` and
-//! `b<i>` whether the attacker has delayed a store there and its value, `v<i>` and `e<i>` the access level on the
-//! happens-before path and in the open section (0 none, 1 load, 2 store); `n<k>` and `j<k>` are the numbers of threads in
-//! a state, off and on the path. A name with `_` at its end means the same after a step.
+//! With `i` a position in the list of addresses and `k` one in that of states: `m<i>` is the value
+//! in memory, `h<i>` and `b<i>` whether the attacker has delayed a store there and its value,
+//! `v<i>` and `e<i>` the access level on the happens-before path and in the open section (0 none, 1
+//! load, 2 store); `n<k>` and `j<k>` are the numbers of threads in a state, off and on the path. A
+//! name with `_` at its end means the same after a step.
 
 use super::tables::{Stage, Tables};
 use super::terms::{comment, conjunction, disjunction, equal, integer, line, negation};

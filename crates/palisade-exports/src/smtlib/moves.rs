@@ -1,7 +1,9 @@
-//! What each step of the instrumented program does, instruction by instruction: the moves of the step relation.
+//! What each step of the instrumented program does, instruction by instruction: the moves of the
+//! step relation.
 //!
-//! A move is a comment with conditions on the variables of the script and of [`steps`](super::steps); the instruction's
-//! expressions are written out with the registers of the state that it is executed in.
+//! A move is a comment with conditions on the variables of the script and of
+//! [`steps`](super::steps); the instruction's expressions are written out with the registers of the
+//! state that it is executed in.
 
 use super::expression::{Reading, Term};
 use super::steps::NONE;
@@ -40,7 +42,8 @@ impl Tables<'_> {
         };
         let access = instruction.action.address().map(|address| term(reading.address(address)));
         let old = access.as_ref().map_or_else(|| "0".to_owned(), |address| format!("(read {address})"));
-        // What is accessed, what is written, which actions do neither and are permitted off the path.
+        // What is accessed, what is written, which actions do neither and are permitted off the
+        // path.
         let (mut kind, mut writes, mut value) = ("0".to_owned(), "false".to_owned(), "0".to_owned());
         let mut permitted = false;
         match &instruction.action {
@@ -186,7 +189,8 @@ impl Tables<'_> {
         equal("attacker_", number.map_or_else(|| NONE.to_owned(), |number| number.to_string()))
     }
 
-    /// Which attacker there is after a step that gives a register a value: one that the certificate has, or none.
+    /// Which attacker there is after a step that gives a register a value: one that the certificate
+    /// has, or none.
     fn becomes_with(&self, number: usize, target: LabelId, register: usize, value: &str) -> Vec<String> {
         let own = &self.attackers[number];
         if !self.is_live(own.thread, target, register) {
@@ -219,7 +223,8 @@ impl Tables<'_> {
         ]
     }
 
-    /// Where delaying starts: a store with an attack that control flow does not rule out, by a thread without the lock.
+    /// Where delaying starts: a store with an attack that control flow does not rule out, by a
+    /// thread without the lock.
     pub(super) fn starts(&self) -> Vec<Move> {
         let mut moves = Vec::new();
         for (stage, own) in self.stages.iter().enumerate() {

@@ -1,7 +1,8 @@
 //! The proof obligations of net certificates, over linear integer arithmetic.
 //!
-//! The certificate is turned into a predicate `inv` on markings, and the three scripts say that an initial marking
-//! violates it, that a transition leads out of it, and that a marking in it covers a target.
+//! The certificate is turned into a predicate `inv` on markings, and the three scripts say that an
+//! initial marking violates it, that a transition leads out of it, and that a marking in it covers
+//! a target.
 
 use super::Script;
 use super::terms::{comment, conjunction, disjunction, integer, line, sum};
@@ -44,8 +45,8 @@ pub fn net_scripts(problem: &Problem, certificate: &NetCertificate) -> Vec<Scrip
         .collect()
 }
 
-/// Writes the parts of scripts about one problem. The variable `m3` is the number of tokens on place 3, and `m3_` the
-/// number after a step.
+/// Writes the parts of scripts about one problem. The variable `m3` is the number of tokens on
+/// place 3, and `m3_` the number after a step.
 struct Writer<'a> {
     problem: &'a Problem,
 }
@@ -113,8 +114,8 @@ impl Writer<'_> {
         conditions
     }
 
-    /// Assertions that the transition numbered `fired` is enabled and leads from the one marking to the other; as many as
-    /// the net has arcs.
+    /// Assertions that the transition numbered `fired` is enabled and leads from the one marking to
+    /// the other; as many as the net has arcs.
     fn assert_step(&self, text: &mut String) {
         let transitions = &self.problem.net.transitions;
         line(text, "(declare-const fired Int) ; the number of the transition");

@@ -1,9 +1,10 @@
 //! The proof obligations of program certificates.
 //!
-//! The state space is that of the instrumented program, in all its phases, with the numbers of threads in the
-//! certificate's states as variables; a step into anything that the certificate does not list leads `outside`. Cuts of
-//! the control flow are stages of their own. A fourth script, `tables`, holds the two claims that the others take for
-//! granted: which registers are live, and what threads settle to.
+//! The state space is that of the instrumented program, in all its phases, with the numbers of
+//! threads in the certificate's states as variables; a step into anything that the certificate does
+//! not list leads `outside`. Cuts of the control flow are stages of their own. A fourth script,
+//! `tables`, holds the two claims that the others take for granted: which registers are live, and
+//! what threads settle to.
 
 use super::Script;
 use super::attack_nets::attack_net_scripts;
@@ -13,8 +14,9 @@ use palisade_evidence::RobustCertificate;
 use palisade_model::program::{Copies, Program};
 use palisade_verify::CheckFailure;
 
-/// The obligations of a certificate; its numbers must be those of the program. Fails where the certificate has a proof
-/// about a net that the checker cannot list, or about places that this net does not have.
+/// The obligations of a certificate; its numbers must be those of the program. Fails where the
+/// certificate has a proof about a net that the checker cannot list, or about places that this net
+/// does not have.
 pub fn program_scripts(program: &Program, certificate: &RobustCertificate) -> Result<Vec<Script>, CheckFailure> {
     let tables = Tables::new(program, certificate);
     let head = |obligation: &str, what: &str| {
@@ -63,7 +65,8 @@ pub fn program_scripts(program: &Program, certificate: &RobustCertificate) -> Re
 }
 
 impl Tables<'_> {
-    /// An initial configuration, where a search is needed at all, or the target of a store at the start of a cut.
+    /// An initial configuration, where a search is needed at all, or the target of a store at the
+    /// start of a cut.
     fn is_initial(&self) -> String {
         let mut starts = Vec::new();
         if !self.infeasible.is_empty() {

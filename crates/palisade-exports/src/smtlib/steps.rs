@@ -1,10 +1,11 @@
 //! The step relation of the instrumented program as assertions of a script.
 //!
 //! `move` says which step it is. For each there is one assertion with what the instruction does
-//! ([`moves`](super::moves)); the rules that are the same for all ([ESOP13, Eqs. 1–12], as docs/certificate/robust.md states them)
-//! follow once, over the variables that these set: the state `from` which a thread moves (on the path or not), the one
-//! that it is then in (`start`) and the one that it settles `to`, the `kind` of access (0 none, 1 load, 2 store) with
-//! its `address` and `value`.
+//! ([`moves`](super::moves)); the rules that are the same for all ([ESOP13, Eqs. 1–12], as
+//! docs/certificate/robust.md states them) follow once, over the variables that these set: the
+//! state `from` which a thread moves (on the path or not), the one that it is then in (`start`) and
+//! the one that it settles `to`, the `kind` of access (0 none, 1 load, 2 store) with its `address`
+//! and `value`.
 
 use super::tables::{Stage, Tables};
 use super::terms::{comment, conjunction, disjunction, equal, integer, line, negation};
@@ -68,7 +69,8 @@ impl Tables<'_> {
         let alone = disjunction(
             (0..self.attackers.len()).filter(|own| self.moves_alone(*own)).map(|own| equal("attacker", own)),
         );
-        // An access joins the path when its address has been stored there, a store also when it has been loaded.
+        // An access joins the path when its address has been stored there, a store also when it has
+        // been loaded.
         let joins = "(ite (= kind 0) false (ite (= kind 1) (= (level address) 2) (>= (level address) 1)))";
         let follows = format!("(and {helped} (or on-path {joins}))");
         let is_rule = |rule: usize| equal("rule", rule);

@@ -1,8 +1,9 @@
-//! What the scripts of a program certificate refer to by number: stages, addresses, states of threads, attackers.
+//! What the scripts of a program certificate refer to by number: stages, addresses, states of
+//! threads, attackers.
 //!
-//! The states that a certificate lists come first. After them come those in which a thread may be between an action on
-//! memory and its next one, with the states each of them settles to; that list is a claim that a script of its own
-//! puts to the solver.
+//! The states that a certificate lists come first. After them come those in which a thread may be
+//! between an action on memory and its next one, with the states each of them settles to; that list
+//! is a claim that a script of its own puts to the solver.
 //!
 //! Attacks answered by proofs about their nets do not occur here: scripts speak of the others only.
 
@@ -19,7 +20,8 @@ pub(super) enum Stage {
     Delayed(ThreadId, InstructionId),
     /// Phase Helped for one thread.
     Helped(ThreadId),
-    /// Where control of a thread may go after a store without draining the buffer, up to a load; the labels of the cut.
+    /// Where control of a thread may go after a store without draining the buffer, up to a load;
+    /// the labels of the cut.
     Flow(ThreadId, InstructionId, InstructionId, Vec<LabelId>),
 }
 
@@ -51,7 +53,8 @@ pub(super) struct Tables<'a> {
     found: BTreeMap<(usize, InstructionId), BTreeSet<Value>>,
 }
 
-/// What one listed state's step may lead to before it settles: by the value found at the address, where that matters.
+/// What one listed state's step may lead to before it settles: by the value found at the address,
+/// where that matters.
 pub(super) type Outcomes = Vec<(Option<Value>, LocalState)>;
 
 impl<'a> Tables<'a> {
@@ -110,7 +113,8 @@ impl<'a> Tables<'a> {
         self.attackers.binary_search(&AttackerState { thread, label, registers }).ok()
     }
 
-    /// Whether an attacker at the label can reach no further load, so that certificates may leave it out.
+    /// Whether an attacker at the label can reach no further load, so that certificates may leave
+    /// it out.
     pub(super) fn is_hopeless(&self, thread: ThreadId, label: LabelId) -> bool {
         self.at(thread, label).all(|(_, own)| own.action.drains_buffer() || own.action == Action::Fail)
     }
@@ -141,7 +145,8 @@ impl<'a> Tables<'a> {
         LocalState { thread, label, registers, holding: false }
     }
 
-    /// The state after a local instruction or a step, before settling: some register set, some label reached.
+    /// The state after a local instruction or a step, before settling: some register set, some
+    /// label reached.
     pub(super) fn moved(&self, state: &LocalState, target: LabelId, set: Option<(usize, Value)>) -> LocalState {
         let mut registers = state.registers.clone();
         if let Some((register, value)) = set {
@@ -188,7 +193,8 @@ impl<'a> Tables<'a> {
         values.into_iter().collect()
     }
 
-    /// Where a local instruction takes a state: nowhere, to several states, or nothing when it has no value.
+    /// Where a local instruction takes a state: nowhere, to several states, or nothing when it has
+    /// no value.
     pub(super) fn local_outcomes(&self, state: &LocalState, instruction: &Instruction) -> Option<Vec<LocalState>> {
         let domain = self.program.domain;
         let to = |set| self.moved(state, instruction.target, set);
@@ -238,7 +244,8 @@ impl<'a> Tables<'a> {
         listed.map_or_else(|| self.program.initial_value(address), |(_, value)| *value)
     }
 
-    /// Every address that the certificate mentions or that an instruction of one of its states accesses.
+    /// Every address that the certificate mentions or that an instruction of one of its states
+    /// accesses.
     fn find_addresses(&mut self) {
         let mut addresses = BTreeSet::new();
         addresses.extend(self.certificate.memories.iter().flatten().map(|(address, _)| *address));
@@ -293,8 +300,8 @@ impl<'a> Tables<'a> {
     }
 }
 
-/// The stages, and the attacks that the certificate answers by its sets. Attacks that it answers by proofs about
-/// their nets have no stage: the scripts claim nothing about them.
+/// The stages, and the attacks that the certificate answers by its sets. Attacks that it answers by
+/// proofs about their nets have no stage: the scripts claim nothing about them.
 fn stages(
     program: &Program,
     certificate: &RobustCertificate,

@@ -1,4 +1,5 @@
-//! Sets that are closed up to turns of counters, with all their turns: these are closed as they stand, and scripts say so.
+//! Sets that are closed up to turns of counters, with all their turns: these are closed as they
+//! stand, and scripts say so.
 //!
 //! Nothing rests on this: what it makes of a certificate is checked like any other.
 
@@ -12,7 +13,8 @@ use std::sync::Arc;
 /// More turns than this are not written out.
 const MOST_TURNS: i128 = 64;
 
-/// The program that a certificate's sets are about, and these sets, closed as they stand; nothing where they know no tickets, or where turns are too many.
+/// The program that a certificate's sets are about, and these sets, closed as they stand; nothing
+/// where they know no tickets, or where turns are too many.
 ///
 /// # Errors
 ///

@@ -1,8 +1,10 @@
 //! When a state that is listed stands for one that is not.
 //!
-//! A state *covers* another one with the same memory, stage and λ, the same invocation and the same pending tasks (late or not) if events may occur as often at least, if `path`, `spoiling`,
-//! `current` and `on` say as much at least, and if `cut`, `own` and the lateness of tasks say no more. Whatever happens in the covered state happens in the covering
-//! one, with a covering state behind it, and if the one accepts, so does the other. So closure up to covering is enough.
+//! A state *covers* another one with the same memory, stage and λ, the same invocation and the same
+//! pending tasks (late or not) if events may occur as often at least, if `path`, `spoiling`,
+//! `current` and `on` say as much at least, and if `cut`, `own` and the lateness of tasks say no
+//! more. Whatever happens in the covered state happens in the covering one, with a covering state
+//! behind it, and if the one accepts, so does the other. So closure up to covering is enough.
 
 use hashbrown::HashMap;
 use palisade_evidence::{AccessLevels, PendingTask, PivotStage, SerialState};

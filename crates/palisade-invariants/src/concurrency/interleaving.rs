@@ -16,7 +16,8 @@ struct Access {
     writes: bool,
 }
 
-/// Checks that the interleaving is one of the program under SC, and that it has no serial permutation for the reason given.
+/// Checks that the interleaving is one of the program under SC, and that it has no serial
+/// permutation for the reason given.
 pub fn check_concurrency_witness(program: &Program, witness: &ConcurrencyWitness) -> Result<(), CheckFailure> {
     events_alone(program)?;
     let (accesses, last) = replay(program, &witness.steps)?;
@@ -43,7 +44,8 @@ pub fn check_concurrency_witness(program: &Program, witness: &ConcurrencyWitness
             if event(first.invocation) != event(second.invocation) {
                 reject!(Witness, "the two accesses belong to different events");
             }
-            // The order of the serial run: an ancestor comes before its descendants, an earlier sibling before a later one.
+            // The order of the serial run: an ancestor comes before its descendants, an earlier
+            // sibling before a later one.
             let path = |invocation: usize| &last.invocations()[invocation].path;
             if path(first.invocation) <= path(second.invocation) {
                 reject!(Witness, "the two accesses are in the order of the serial run");
@@ -66,7 +68,8 @@ fn conflict(accesses: &[Option<Access>], first: usize, second: usize) -> Result<
     Ok((one, other))
 }
 
-/// Replays the steps; what each of them accesses, and the last state. A section that is not closed accesses nothing.
+/// Replays the steps; what each of them accesses, and the last state. A section that is not closed
+/// accesses nothing.
 fn replay(program: &Program, steps: &[TaskStep]) -> Result<(Vec<Option<Access>>, TaskState), CheckFailure> {
     let machine = TaskMachine::new(program, Model::Sc);
     let mut state = machine.initial_state();

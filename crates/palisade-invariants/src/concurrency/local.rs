@@ -19,7 +19,8 @@ pub(super) type Place = (ThreadId, LabelId, Vec<Value>);
 /// What an invocation does next.
 #[derive(Clone, Debug)]
 pub(super) enum Move {
-    /// An access or a locked section: the instruction, the registers there, and every way through it.
+    /// An access or a locked section: the instruction, the registers there, and every way through
+    /// it.
     Access { instruction: InstructionId, registers: Vec<Value>, outcomes: Vec<AccessResult> },
     /// A post, of a task on the main thread or not; the place after it.
     Post { main: bool, task: Place, after: Place },

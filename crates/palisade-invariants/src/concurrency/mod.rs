@@ -1,11 +1,13 @@
-//! Checks evidence about robustness against concurrency, from the program's text and the evidence alone.
+//! Checks evidence about robustness against concurrency, from the program's text and the evidence
+//! alone.
 //!
-//! *Robust*: a set of states of the serial program with the monitor that docs/certificate/concurrency.md describes. The checker has its own serial semantics ([`local`]) and
-//! its own monitor ([`serial`]), and asks that the initial state is covered by one of the set, that everything that comes next is, and that no state accepts ([`cover`]
-//! says what covers what).
+//! *Robust*: a set of states of the serial program with the monitor that
+//! docs/certificate/concurrency.md describes. The checker has its own serial semantics ([`local`])
+//! and its own monitor ([`serial`]), and asks that the initial state is covered by one of the set,
+//! that everything that comes next is, and that no state accepts ([`cover`] says what covers what).
 //!
-//! *Not robust*: an interleaving. It is replayed on the multi-threaded semantics of `semantics`, and the conflicts that the evidence names are found again
-//! ([`interleaving`]).
+//! *Not robust*: an interleaving. It is replayed on the multi-threaded semantics of `semantics`,
+//! and the conflicts that the evidence names are found again ([`interleaving`]).
 
 mod cover;
 mod interleaving;

@@ -15,7 +15,8 @@ use palisade_model::program::{Copies, InstructionId, Program, Value};
 use std::collections::BTreeMap;
 use std::iter;
 
-/// Checks that `certificate` shows `program` (with its counts of events and its domain) to be robust against concurrency.
+/// Checks that `certificate` shows `program` (with its counts of events and its domain) to be
+/// robust against concurrency.
 pub fn check_concurrency_certificate(
     program: &Program,
     certificate: &ConcurrencyCertificate,
@@ -182,8 +183,8 @@ impl<'a> Checker<'a> {
         })
     }
 
-    /// Whether λ, taken now, conflicts with what it must not, in an interleaving that can be followed by it: no main task but the cut one is unfinished,
-    /// unless none is cut.
+    /// Whether λ, taken now, conflicts with what it must not, in an interleaving that can be
+    /// followed by it: no main task but the cut one is unfinished, unless none is cut.
     fn accepts(&self, state: &SerialState) -> Result<bool, CheckFailure> {
         let Some(pivot) = state.pivot else { return Ok(false) };
         if state.cut.is_some() && state.run.as_ref().is_some_and(|run| run.task.main) {
@@ -310,7 +311,8 @@ impl<'a> Checker<'a> {
         Ok(closed(after))
     }
 
-    /// The monitor sees an access of what runs; nothing when that is a main task that would happen after the cut one.
+    /// The monitor sees an access of what runs; nothing when that is a main task that would happen
+    /// after the cut one.
     fn observed(&self, mut state: SerialState, accesses: &Accesses) -> Option<SerialState> {
         let run = state.run.as_mut().expect("it runs");
         run.begun = true;
@@ -354,7 +356,8 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// What runs goes no further. Of the main tasks only one can do so; what it has posted happens after it.
+/// What runs goes no further. Of the main tasks only one can do so; what it has posted happens
+/// after it.
 fn stopped(state: &SerialState) -> Option<SerialState> {
     let mut after = state.clone();
     let run = after.run.as_mut().expect("it runs");

@@ -99,7 +99,8 @@ struct Checking<'a> {
 }
 
 impl Checking<'_> {
-    /// The initial configurations: each copy of a fixed thread begins in one of the states in which it may, and no copy of a replicated one has moved.
+    /// The initial configurations: each copy of a fixed thread begins in one of the states in which
+    /// it may, and no copy of a replicated one has moved.
     fn initial(&mut self) -> Result<Vec<Configuration>, CheckFailure> {
         let memory = self.threads.memories.number(Memory::new());
         let mut choices: Vec<Vec<(u32, u64)>> = vec![Vec::new()];
@@ -235,7 +236,8 @@ impl Checking<'_> {
         state.map_or_else(|| tokens.to_vec(), |state| self.more(tokens, state))
     }
 
-    /// What a wake-up makes of these copies: of one that sleeps at the address, whichever it is, or of all.
+    /// What a wake-up makes of these copies: of one that sleeps at the address, whichever it is, or
+    /// of all.
     fn after_wake(
         &mut self,
         tokens: &[(u32, u64)],

@@ -25,8 +25,8 @@ pub(super) struct Control {
     pub(super) locked: bool,
 }
 
-/// A configuration: what copies share, and how many are in which state, ascending. Of a replicated thread one more than is counted stands for all larger
-/// numbers.
+/// A configuration: what copies share, and how many are in which state, ascending. Of a replicated
+/// thread one more than is counted stands for all larger numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Configuration {
     pub(super) control: Control,
@@ -39,7 +39,8 @@ pub(super) struct Way {
     /// The number of its state then; nothing when it has ended and nothing waits in its buffer.
     pub(super) to: Option<u32>,
     pub(super) control: Control,
-    /// Whether it does something there: all but local instructions, reads, fences, the lock, and updates that leave memory as it is.
+    /// Whether it does something there: all but local instructions, reads, fences, the lock, and
+    /// updates that leave memory as it is.
     pub(super) does_something: bool,
     /// The address whose sleepers it wakes, and whether it wakes all of them.
     pub(super) wakes: Option<(Value, bool)>,
@@ -169,8 +170,9 @@ impl<'a> Threads<'a> {
         (!is_gone).then(|| self.states.number(WaitingLocal { local, asleep: None }))
     }
 
-    /// The states that a copy comes to by local instructions: with one that is not at its label, at its end, or going round among local ones without a way
-    /// out, for which the least such point stands. And whether an `assume` may stop it.
+    /// The states that a copy comes to by local instructions: with one that is not at its label, at
+    /// its end, or going round among local ones without a way out, for which the least such point
+    /// stands. And whether an `assume` may stop it.
     fn settle(&mut self, start: BufferedLocal) -> Result<(Vec<Option<u32>>, bool), CheckFailure> {
         let BufferedLocal { thread, label, registers, holding, buffer } = start;
         let state = |label, registers| BufferedLocal { thread, label, registers, holding, buffer: buffer.clone() };
@@ -288,7 +290,8 @@ impl<'a> Threads<'a> {
         Ok(ways)
     }
 
-    /// The stores that may reach memory: the oldest, or under PSO the oldest to each address before the first mark.
+    /// The stores that may reach memory: the oldest, or under PSO the oldest to each address before
+    /// the first mark.
     fn drains(&mut self, control: Control, local: &BufferedLocal, ways: &mut Ways) {
         let mut seen = BTreeSet::new();
         for (position, entry) in local.buffer.iter().enumerate() {
@@ -466,7 +469,8 @@ impl<'a> Threads<'a> {
         self.arrive(control, after, (does_something, wakes), ways)
     }
 
-    /// What an addition to a counter does: one more than is told apart stands for any larger number.
+    /// What an addition to a counter does: one more than is told apart stands for any larger
+    /// number.
     fn counts(
         &mut self,
         control: Control,

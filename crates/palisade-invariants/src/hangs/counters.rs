@@ -24,8 +24,9 @@ fn constant(expression: &Expression) -> Option<Value> {
     }
 }
 
-/// Checks that addresses count: nothing but additions and loads touches them, and what they held is only compared with numbers that are told apart. There
-/// must be no domain, and no computed address.
+/// Checks that addresses count: nothing but additions and loads touches them, and what they held is
+/// only compared with numbers that are told apart. There must be no domain, and no computed
+/// address.
 pub(super) fn check_counters(program: &Program, counters: &[Value], most: u64) -> Result<(), CheckFailure> {
     if counters.is_empty() {
         return Ok(());

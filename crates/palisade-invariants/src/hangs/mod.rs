@@ -1,8 +1,10 @@
-//! Checks that a program has no stuck state under a memory model, and that it has one, from its text and the evidence alone.
+//! Checks that a program has no stuck state under a memory model, and that it has one, from its
+//! text and the evidence alone.
 //!
-//! A proof is a set of configurations that holds the initial ones, is closed under every step ([`closed`], by what copies do in [`copies`]), and in which
-//! nobody is [stuck](`resting`). It is about interleavings where the program is robust. A computation is replayed ([`stuck`]), and then each copy is followed
-//! alone.
+//! A proof is a set of configurations that holds the initial ones, is closed under every step
+//! ([`closed`], by what copies do in [`copies`]), and in which nobody is [stuck](`resting`). It is
+//! about interleavings where the program is robust. A computation is replayed ([`stuck`]), and then
+//! each copy is followed alone.
 
 mod closed;
 mod copies;
@@ -57,7 +59,8 @@ pub fn check_free(program: &Program, certificate: &FreeCertificate) -> Result<()
     check_closed(program, buffering, &certificate.set, certificate.is_hopeful)
 }
 
-/// Whether a trace says who sleeps: copies fall asleep by an update of the address at which they sleep, and are woken all together.
+/// Whether a trace says who sleeps: copies fall asleep by an update of the address at which they
+/// sleep, and are woken all together.
 fn traces_tell_sleepers(thread: &Thread) -> bool {
     thread.instructions.iter().all(|own| match own.queue() {
         Some(Queue::Sleep { address }) => own.action.address() == Some(address),

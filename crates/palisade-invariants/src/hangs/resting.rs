@@ -17,8 +17,9 @@ pub(super) enum Rest {
 }
 
 impl Threads<'_> {
-    /// Whether a copy rests: it sleeps, or alone, while memory stays as it is, does nothing on any way, nor can an `assume` stop it. To give back the lock
-    /// that it holds is to do something. Where time runs out it does not rest.
+    /// Whether a copy rests: it sleeps, or alone, while memory stays as it is, does nothing on any
+    /// way, nor can an `assume` stop it. To give back the lock that it holds is to do something.
+    /// Where time runs out it does not rest.
     pub(super) fn rest(&mut self, control: Control, number: u32) -> Result<Rest, CheckFailure> {
         let state = self.states.get(number).clone();
         let thread = self.program.thread(state.local.thread);
@@ -113,8 +114,9 @@ impl<P: Clone + PartialEq> Round<P> {
         found
     }
 
-    /// Whether the copy may go on like this for ever: wherever it goes round at last, it reads something that is marked `idle`. It goes round at last where
-    /// each point behind a point leads back to it.
+    /// Whether the copy may go on like this for ever: wherever it goes round at last, it reads
+    /// something that is marked `idle`. It goes round at last where each point behind a point leads
+    /// back to it.
     pub(super) fn may_last(&self) -> bool {
         let is_idle = |point: &usize| self.looked[*point].0.contains(&Patience::Idle);
         if !(0..self.looked.len()).any(|point| is_idle(&point)) {

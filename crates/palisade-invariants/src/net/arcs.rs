@@ -41,8 +41,8 @@ impl ArcIndex {
         &self.producers[place.index()]
     }
 
-    /// Every transition that needs tokens on `places` only, once each: those that need none, and for each place those
-    /// whose preset starts there.
+    /// Every transition that needs tokens on `places` only, once each: those that need none, and
+    /// for each place those whose preset starts there.
     pub(super) fn for_each_possibly_enabled(
         &self,
         net: &Net,

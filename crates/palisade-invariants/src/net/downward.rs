@@ -8,18 +8,21 @@ use hashbrown::HashSet;
 use palisade_evidence::OmegaMarking;
 use palisade_model::net::{Count, OmegaCount, PlaceId, Problem, Transition};
 
-/// Checks that the union of the down-sets of `markings` contains the initial markings, is closed under every
-/// transition and meets no target.
+/// Checks that the union of the down-sets of `markings` contains the initial markings, is closed
+/// under every transition and meets no target.
 pub(super) fn check(problem: &Problem, markings: &[OmegaMarking]) -> Result<(), CheckFailure> {
     check_up_to(problem, markings, |marking| marking)
 }
 
-/// The same, where `form` gives for a marking one that a symmetry of the net takes it to: the initial marking and successors may be
-/// in the set in this form. A symmetry is a permutation of places that takes each transition to a transition and each target to itself.
+/// The same, where `form` gives for a marking one that a symmetry of the net takes it to: the
+/// initial marking and successors may be in the set in this form. A symmetry is a permutation of
+/// places that takes each transition to a transition and each target to itself.
 ///
-/// No reachable marking covers a target then. Proof: each is below some element e, taken by a symmetry σ. Initially so, as the form is in the set. If c is
-/// below σ(e) and t leads from c to c', then σ⁻¹(t) leads from e to some d that σ⁻¹(c') is below; and the form of d, which is τ(d), is below an element e',
-/// so that c' is below σ(τ⁻¹(e')). If c covers a target, so does σ(e), and so does e, which the target is the same for. ∎
+/// No reachable marking covers a target then. Proof: each is below some element e, taken by a
+/// symmetry σ. Initially so, as the form is in the set. If c is below σ(e) and t leads from c to
+/// c', then σ⁻¹(t) leads from e to some d that σ⁻¹(c') is below; and the form of d, which is τ(d),
+/// is below an element e', so that c' is below σ(τ⁻¹(e')). If c covers a target, so does σ(e), and
+/// so does e, which the target is the same for. ∎
 pub(super) fn check_up_to(
     problem: &Problem,
     markings: &[OmegaMarking],
@@ -78,7 +81,8 @@ fn initial_marking(problem: &Problem) -> OmegaMarking {
         .collect()
 }
 
-/// Whether the successor of `marking` by `transition`, if it is enabled at all, is not above `marking` anywhere.
+/// Whether the successor of `marking` by `transition`, if it is enabled at all, is not above
+/// `marking` anywhere.
 fn stays_below(marking: &OmegaMarking, transition: &Transition) -> bool {
     transition.post.iter().all(|(place, put)| {
         at(marking, *place) == Some(&OmegaCount::Omega) || at(&transition.pre, *place).is_some_and(|taken| taken >= put)

@@ -28,8 +28,8 @@ pub fn check_net_certificate(problem: &Problem, certificate: &NetCertificate) ->
     }
 }
 
-/// Checks that no target of `problem` can be covered by a set of ω-markings that is closed up to symmetries of the net: `form` gives for a
-/// marking one that such a symmetry takes it to.
+/// Checks that no target of `problem` can be covered by a set of ω-markings that is closed up to
+/// symmetries of the net: `form` gives for a marking one that such a symmetry takes it to.
 pub(crate) fn check_downward_up_to(
     problem: &Problem,
     markings: &[OmegaMarking],
@@ -67,7 +67,8 @@ fn check_problem(problem: &Problem) -> Result<(), CheckFailure> {
     Ok(())
 }
 
-/// Checks that a sparse vector is over places of the net, each at most once in ascending order, without zeros.
+/// Checks that a sparse vector is over places of the net, each at most once in ascending order,
+/// without zeros.
 fn check_sparse<T>(
     problem: &Problem,
     vector: &[(PlaceId, T)],

@@ -1,8 +1,9 @@
 //! Covering runs: what is repeated is computed, not replayed.
 //!
-//! A sequence needs n tokens on a place, and changes their number by c. Before a further sequence that needs n' and changes
-//! c', both together need max(n, n' − c) and change c + c'. Repeated k times, it can be fired if and only if each repetition
-//! can: the first needs n, the last n − (k − 1)·c, and each between them no more than one of these.
+//! A sequence needs n tokens on a place, and changes their number by c. Before a further sequence
+//! that needs n' and changes c', both together need max(n, n' − c) and change c + c'. Repeated k
+//! times, it can be fired if and only if each repetition can: the first needs n, the last n − (k −
+//! 1)·c, and each between them no more than one of these.
 
 use super::{check_sparse, named};
 use crate::CheckFailure;
@@ -171,7 +172,8 @@ fn start(problem: &Problem, run: &NetRun) -> Result<Vec<BigUint>, CheckFailure> 
 
 /// Fires `transition` so many times in a row, or names a place that has too few tokens.
 ///
-/// A place needs `pre` tokens for the last firing and, where firing loses tokens, `pre − post` for each one before.
+/// A place needs `pre` tokens for the last firing and, where firing loses tokens, `pre − post` for
+/// each one before.
 fn fire(marking: &mut [BigUint], transition: &Transition, times: &Count) -> Option<PlaceId> {
     let times = times.to_big();
     let put_on = |place: PlaceId| super::at(&transition.post, place).map_or_else(BigUint::default, Count::to_big);

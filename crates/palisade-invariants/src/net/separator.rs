@@ -1,4 +1,5 @@
-//! Siphons without tokens, linear inequalities and marked traps: invariants that are checked transition by transition.
+//! Siphons without tokens, linear inequalities and marked traps: invariants that are checked
+//! transition by transition.
 
 use super::arcs::ArcIndex;
 use super::{at, check_places, check_sparse, in_words, named};
@@ -55,8 +56,8 @@ impl CheckedInvariant {
     }
 }
 
-/// Places that stay empty for ever: without tokens initially, and every transition that puts a token into one of them
-/// takes one from one of them.
+/// Places that stay empty for ever: without tokens initially, and every transition that puts a
+/// token into one of them takes one from one of them.
 pub(super) struct Siphon {
     /// Whether each place is in it.
     contains: Vec<bool>,
@@ -97,8 +98,9 @@ impl Siphon {
     }
 }
 
-/// A checked linear inequality `coefficients · m ≤ bound` over every reachable marking `m`, restricted to places
-/// outside the siphon: `y·m ≤ y·m0` less the marked traps' `m(Q) ≥ 1`, each as often as its multiplier says.
+/// A checked linear inequality `coefficients · m ≤ bound` over every reachable marking `m`,
+/// restricted to places outside the siphon: `y·m ≤ y·m0` less the marked traps' `m(Q) ≥ 1`, each as
+/// often as its multiplier says.
 struct Separator {
     /// `y_p − Σ z_i` over the traps that contain `p`; places not listed have 0.
     coefficients: HashMap<PlaceId, BigInt>,
@@ -158,7 +160,8 @@ pub(super) fn check_inequality(
             .filter_map(|(place, count)| at(weights, *place).map(|weight| weight * BigInt::from(count.to_big())))
             .sum()
     };
-    // A transition touches the sum only where it puts at a positive weight or takes at a negative one.
+    // A transition touches the sum only where it puts at a positive weight or takes at a negative
+    // one.
     let relevant: BTreeSet<TransitionId> = weights
         .iter()
         .flat_map(|(place, weight)| if weight.is_positive() { arcs.producers(*place) } else { arcs.consumers(*place) })
@@ -184,8 +187,8 @@ pub(super) fn check_inequality(
     Ok(initial)
 }
 
-/// Checks that a trap is marked in every initial marking, and that every transition that can fire and takes from it puts
-/// into it.
+/// Checks that a trap is marked in every initial marking, and that every transition that can fire
+/// and takes from it puts into it.
 pub(super) fn check_trap(
     problem: &Problem,
     arcs: &ArcIndex,

@@ -13,7 +13,8 @@ fn finite(count: u64) -> OmegaCount {
     OmegaCount::Finite(count.into())
 }
 
-/// A place `idle` with any number of tokens; tokens enter `inside` through a lock `free`; may two be inside?
+/// A place `idle` with any number of tokens; tokens enter `inside` through a lock `free`; may two
+/// be inside?
 fn mutual_exclusion() -> Problem {
     let mut net = Net::default();
     let idle = net.add_place("idle", OmegaCount::Omega);

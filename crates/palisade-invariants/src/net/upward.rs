@@ -11,8 +11,8 @@ use palisade_model::net::{Count, PlaceId, Problem, Transition};
 use palisade_model::ordered::{self, CollectOrdered};
 use std::collections::BTreeSet;
 
-/// Checks that the up-set of `basis` contains every target, is closed under predecessors within the invariant and
-/// contains no initial marking.
+/// Checks that the up-set of `basis` contains every target, is closed under predecessors within the
+/// invariant and contains no initial marking.
 pub(super) fn check(problem: &Problem, basis: &[TokenMarking], invariant: &Invariant) -> Result<(), CheckFailure> {
     for (index, marking) in basis.iter().enumerate() {
         check_sparse(problem, marking, Count::is_zero)
@@ -55,7 +55,8 @@ pub(super) fn check(problem: &Problem, basis: &[TokenMarking], invariant: &Invar
     Ok(())
 }
 
-/// The least marking from which firing `transition` covers `marking`: `pre + max(marking − post, 0)`.
+/// The least marking from which firing `transition` covers `marking`:
+/// `pre + max(marking − post, 0)`.
 ///
 /// For a transition that puts nothing where `marking` has tokens it lies above `marking`.
 fn predecessor(marking: &TokenMarking, transition: &Transition) -> TokenMarking {
@@ -79,7 +80,8 @@ fn predecessor(marking: &TokenMarking, transition: &Transition) -> TokenMarking 
 /// The union of up-sets of markings, with the means to find one below a marking.
 struct UpSet<'a> {
     exact: HashSet<&'a TokenMarking>,
-    /// For each place, the basis markings whose last place it is, with how many tokens they have, the fewest first.
+    /// For each place, the basis markings whose last place it is, with how many tokens they have,
+    /// the fewest first.
     by_last_place: Vec<Vec<(Count, &'a TokenMarking)>>,
     /// Whether a basis marking has tokens on each place.
     is_asked_for: Vec<bool>,

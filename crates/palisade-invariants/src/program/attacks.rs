@@ -34,8 +34,8 @@ pub(super) fn check(program: &Program, given: &[AttackEvidence]) -> Result<(), C
     Ok(())
 }
 
-/// Every store with every load of each thread that has copies, by thread and in text order; without those whose delay is accepted, which the
-/// evidence states.
+/// Every store with every load of each thread that has copies, by thread and in text order; without
+/// those whose delay is accepted, which the evidence states.
 fn attacks(program: &Program) -> Vec<(ThreadId, InstructionId, InstructionId)> {
     let mut attacks = Vec::new();
     for (id, thread) in program.thread_ids().filter(|(_, thread)| thread.copies != Copies::Exactly(0)) {
@@ -54,8 +54,8 @@ fn attacks(program: &Program) -> Vec<(ThreadId, InstructionId, InstructionId)> {
     attacks
 }
 
-/// Checks that the labels of the cut contain the store's target, are closed under instructions that leave the store
-/// buffer alone, and do not contain the load's source.
+/// Checks that the labels of the cut contain the store's target, are closed under instructions that
+/// leave the store buffer alone, and do not contain the load's source.
 fn check_cut(program: &Program, number: usize, evidence: &AttackEvidence) -> Result<(), CheckFailure> {
     let AttackReason::Pruned { reachable } = &evidence.reason else { return Ok(()) };
     let thread = program.thread(evidence.thread);

@@ -26,8 +26,8 @@ pub(super) struct Control {
     pub(super) phase: u32,
 }
 
-/// The state of one thread, by its number in the model, and whether the thread is on the happens-before path (never
-/// outside phase Helped).
+/// The state of one thread, by its number in the model, and whether the thread is on the
+/// happens-before path (never outside phase Helped).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Token {
     pub(super) local: u32,

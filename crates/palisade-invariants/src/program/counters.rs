@@ -1,9 +1,11 @@
-//! Counters, as the checker finds them: classes of addresses and live registers to which one number can be added without any step
-//! of the program noticing.
+//! Counters, as the checker finds them: classes of addresses and live registers to which one number
+//! can be added without any step of the program noticing.
 //!
-//! The checker says which variables *shift* by reading each instruction as an equation: if the members of every class are shifted, by a multiple of the
-//! class's grain, then what the instruction computes, compares and writes is what it was, shifted. A variable that an
-//! equation does not hold for is *fixed*. Equations are gone through until no variable becomes fixed and no two classes become one.
+//! The checker says which variables *shift* by reading each instruction as an equation: if the
+//! members of every class are shifted, by a multiple of the class's grain, then what the
+//! instruction computes, compares and writes is what it was, shifted. A variable that an equation
+//! does not hold for is *fixed*. Equations are gone through until no variable becomes fixed and no
+//! two classes become one.
 
 use super::regions::Regions;
 use super::spans::{Place, Span, Spans, Variable, low_bits, number, size};
@@ -337,7 +339,8 @@ impl<'p> Equations<'p> {
         use BinaryOperator as Op;
         let wraps = self.program.domain.is_some();
         let (one, other) = (self.kind(site, left), self.kind(site, right));
-        // Where nothing wraps, only small numbers are added: counters must not leave 64 bits for that alone.
+        // Where nothing wraps, only small numbers are added: counters must not leave 64 bits for
+        // that alone.
         let is_small = |number: &Expression| {
             let number = number.is_constant().then(|| number.evaluate(&[], None));
             wraps || number.is_some_and(|number| number.is_ok_and(|number| number.abs() <= 1 << 32))
@@ -396,7 +399,8 @@ impl<'p> Equations<'p> {
         Kind::Shifted(class, span.added(number(by, place).map(|number| number * times), place))
     }
 
-    /// The operand and the number n when an expression is the next multiple of n below its operand, in integers.
+    /// The operand and the number n when an expression is the next multiple of n below its operand,
+    /// in integers.
     fn without_low_bits<'e>(
         &self,
         operator: BinaryOperator,
@@ -430,7 +434,8 @@ impl<'p> Equations<'p> {
                 let in_domain = !site.is_address || matches!(left, Expression::Register(_));
                 (left, i128::from(constant), domain.low == 0 && in_domain)
             }
-            // Whether n divides the value, whatever its sign: multiples of n stay such. In a domain n must not be wrapped.
+            // Whether n divides the value, whatever its sign: multiples of n stay such. In a domain
+            // n must not be wrapped.
             (Op::Equal | Op::NotEqual, Expression::Binary(Op::Remainder, operand, divisor), domain)
                 if constant == 0 =>
             {
@@ -444,8 +449,8 @@ impl<'p> Equations<'p> {
         (is_mask && self.program.domain.is_none_or(divides)).then_some((operand, modulus))
     }
 
-    /// The classes with an address that move and can be shifted by less than all the way round. Shifts are told by the first address that tells all of its counter, or by the first
-    /// one.
+    /// The classes with an address that move and can be shifted by less than all the way round.
+    /// Shifts are told by the first address that tells all of its counter, or by the first one.
     fn solved(self) -> Option<Counters> {
         let mut numbers: BTreeMap<usize, usize> = BTreeMap::new();
         let mut classes: Vec<(Value, i128)> = Vec::new();
@@ -479,7 +484,8 @@ impl<'p> Equations<'p> {
         (!classes.is_empty()).then_some(Counters { members, accesses, classes, domain: self.program.domain, ends })
     }
 
-    /// What a class is shifted by multiples of, if it moves and shifts take each of its addresses to other values, and back where these come around.
+    /// What a class is shifted by multiples of, if it moves and shifts take each of its addresses
+    /// to other values, and back where these come around.
     fn grain(&self, class: usize) -> Option<i128> {
         let mut moduli = self.masks.iter().filter(|(own, _)| *own == class).map(|(_, modulus)| *modulus);
         let grain = moduli.try_fold(1, least_common_multiple)?;

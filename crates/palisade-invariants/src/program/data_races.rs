@@ -12,8 +12,9 @@ use std::collections::BTreeSet;
 /// An access that a thread makes next: its instruction, its address, and whether it may store.
 type Next = (ThreadId, InstructionId, Value, bool);
 
-/// Checks that no configuration of the closed set of interleavings has two threads at accesses to one address, of which one stores and one is among
-/// the plain ones. `erased` are addresses whose accesses the program of the sets need not have.
+/// Checks that no configuration of the closed set of interleavings has two threads at accesses to
+/// one address, of which one stores and one is among the plain ones. `erased` are addresses whose
+/// accesses the program of the sets need not have.
 pub(super) fn check_no_data_race(
     model: &Model<'_>,
     plain: &BTreeSet<(ThreadId, InstructionId)>,

@@ -1,10 +1,14 @@
 //! Certificates that do not tell apart which counters are how far behind.
 //!
-//! In integers, let a class of counters have the grain g, and let the certificate name an address of it, the *reference*, and a distance. Once a configuration is shifted so that
-//! the reference has its initial value (or less than g more), what is at most the *end*, its initial value less the distance, is *far*: the certificate has in its place
-//! the value congruent to it modulo g among the last g values up to the end, which stands for itself and for all less by a multiple of g. So the checker asks of
-//! each expression whether its value is known ([`Known`]). A condition holds where it may; everything else has to be known, or be far and stay so.
-//! The reference must not fall: what is far would come near. THEORY.md ("Monotone counters") has the proof that then no attack on the program is feasible.
+//! In integers, let a class of counters have the grain g, and let the certificate name an address
+//! of it, the *reference*, and a distance. Once a configuration is shifted so that the reference
+//! has its initial value (or less than g more), what is at most the *end*, its initial value less
+//! the distance, is *far*: the certificate has in its place the value congruent to it modulo g
+//! among the last g values up to the end, which stands for itself and for all less by a multiple of
+//! g. So the checker asks of each expression whether its value is known ([`Known`]). A condition
+//! holds where it may; everything else has to be known, or be far and stay so. The reference must
+//! not fall: what is far would come near. THEORY.md ("Monotone counters") has the proof that then
+//! no attack on the program is feasible.
 
 use super::counters::Counters;
 use super::model::Model;
@@ -37,7 +41,8 @@ struct Reading<'a> {
 type Side = (i128, bool);
 
 impl Counters {
-    /// From here on what is as far behind these addresses, or farther, is one value for each residue.
+    /// From here on what is as far behind these addresses, or farther, is one value for each
+    /// residue.
     pub(super) fn forget_far(&mut self, program: &Program, far: &[(Value, Value)]) -> Result<(), CheckFailure> {
         if program.domain.is_some() {
             reject!(Form, "what is far behind may come around in a domain");
@@ -113,7 +118,8 @@ impl Model<'_> {
         self.terms().counters.as_deref().filter(|counters| counters.knows_far())
     }
 
-    /// Whether a condition that does not hold may hold of what far values stand for, where `old` is read.
+    /// Whether a condition that does not hold may hold of what far values stand for, where `old` is
+    /// read.
     pub(super) fn may_hold(
         &self,
         at: (ThreadId, InstructionId),

@@ -1,20 +1,23 @@
 //! Checks that a program is robust, from its text and a certificate alone.
 //!
-//! The program is robust when no attack is feasible [ESOP13, Theorem 1] (Theorem 4 for any number of threads), and an
-//! attack is feasible exactly when the instrumented program reaches success [ESOP13, Theorem 2]. So the checker lists
-//! the attacks itself ([`attacks`]), follows the instrumented semantics itself ([`model`] for one thread, [`steps`] for
-//! configurations), and asks of the certificate's sets of configurations ([`configuration`]) what docs/certificate/robust.md says:
+//! The program is robust when no attack is feasible [ESOP13, Theorem 1] (Theorem 4 for any number
+//! of threads), and an attack is feasible exactly when the instrumented program reaches success
+//! [ESOP13, Theorem 2]. So the checker lists the attacks itself ([`attacks`]), follows the
+//! instrumented semantics itself ([`model`] for one thread, [`steps`] for configurations), and asks
+//! of the certificate's sets of configurations ([`configuration`]) what docs/certificate/robust.md
+//! says:
 //!
-//! 1. its live registers solve the liveness inequalities, and every state and configuration is well formed;
+//! 1. its live registers solve the liveness inequalities, and every state and configuration is well
+//!    formed;
 //! 2. it answers every attack, and the cuts of pruned ones are cuts;
-//! 3. `sc` contains the initial configurations and is closed under the steps of phase SC (where control flow rules
-//!    every attack out, it does not matter what can be reached);
-//! 4. for every store with an infeasible attack, `delayed` contains each start of delaying it from `sc` and is closed
-//!    under the steps of phase Delayed;
+//! 3. `sc` contains the initial configurations and is closed under the steps of phase SC (where
+//!    control flow rules every attack out, it does not matter what can be reached);
+//! 4. for every store with an infeasible attack, `delayed` contains each start of delaying it from
+//!    `sc` and is closed under the steps of phase Delayed;
 //! 5. for every infeasible attack, `helped` contains what its load leads to from `delayed`;
 //! 6. every `helped` set is closed under the steps of phase Helped and contains no success;
-//! 7. for every attack answered by a proof about its net, the proof is one about the net that the checker derives
-//!    itself ([`attack_net`]), and shows that success cannot be marked in it.
+//! 7. for every attack answered by a proof about its net, the proof is one about the net that the
+//!    checker derives itself ([`attack_net`]), and shows that success cannot be marked in it.
 
 mod attack_net;
 mod attacks;
@@ -77,8 +80,9 @@ enum Claim<'a> {
     WithoutRaces(&'a BTreeSet<(ThreadId, InstructionId)>),
 }
 
-/// Checks that the set of interleavings in `certificate` shows that `program` never comes to some instructions under SC, each a `fail`. What the certificate says of
-/// counters counts as for robustness; nothing is asked of attacks.
+/// Checks that the set of interleavings in `certificate` shows that `program` never comes to some
+/// instructions under SC, each a `fail`. What the certificate says of counters counts as for
+/// robustness; nothing is asked of attacks.
 pub fn check_interleavings(
     program: &Program,
     never: &BTreeSet<(ThreadId, InstructionId)>,
@@ -91,8 +95,9 @@ pub fn check_interleavings(
     check_claim(program, certificate, Claim::Never(never))
 }
 
-/// Checks that the set of interleavings in a certificate of robustness has no race of data without atomics: no configuration in which two copies are about to
-/// access one address, of which one may store and one is at an access in `plain`.
+/// Checks that the set of interleavings in a certificate of robustness has no race of data without
+/// atomics: no configuration in which two copies are about to access one address, of which one may
+/// store and one is at an access in `plain`.
 pub fn check_without_races(
     program: &Program,
     plain: &BTreeSet<(ThreadId, InstructionId)>,
@@ -103,10 +108,12 @@ pub fn check_without_races(
 
 /// Checks that `certificate` shows `program` (with its copies and domain) to be robust against TSO.
 ///
-/// The sets of a program with counters ([`counters`]) need to be closed up to shifts of these only. Proof: let every successor of an element, shifted in some way, be
-/// covered. Then what is reachable is covered by elements, shifted: initially by no shift, and if `c` is below the element `e`
-/// shifted by s, then each successor of `c` is below a successor of `e` shifted by s, as shifts by s commute with steps and keep what
-/// is below, and this successor is below an element shifted. Success is the same in `c` and `c` shifted.
+/// The sets of a program with counters ([`counters`]) need to be closed up to shifts of these only.
+/// Proof: let every successor of an element, shifted in some way, be covered. Then what is
+/// reachable is covered by elements, shifted: initially by no shift, and if `c` is below the
+/// element `e` shifted by s, then each successor of `c` is below a successor of `e` shifted by s,
+/// as shifts by s commute with steps and keep what is below, and this successor is below an element
+/// shifted. Success is the same in `c` and `c` shifted.
 pub fn check_robust_certificate(program: &Program, certificate: &RobustCertificate) -> Result<(), CheckFailure> {
     check_claim(program, certificate, Claim::Robust)
 }
@@ -123,7 +130,8 @@ fn knows_less(certificate: &RobustCertificate) -> bool {
         || !far.is_empty()
 }
 
-/// Checks that a certificate shows what is claimed, of what it says of counters in place of the program.
+/// Checks that a certificate shows what is claimed, of what it says of counters in place of the
+/// program.
 fn check_claim(program: &Program, certificate: &RobustCertificate, claim: Claim<'_>) -> Result<(), CheckFailure> {
     if program.threads.iter().all(|thread| thread.copies == Copies::Exactly(0)) {
         reject!(Form, "no thread has copies, so the certificate is about nothing");
@@ -170,7 +178,8 @@ fn check_attacks(program: &Program, certificate: &RobustCertificate, claim: Clai
     }
 }
 
-/// Whether a certificate's sets, and those of its proofs about nets, are closed as they stand, and not only up to shifts of counters.
+/// Whether a certificate's sets, and those of its proofs about nets, are closed as they stand, and
+/// not only up to shifts of counters.
 pub fn is_closed_without_counters(program: &Program, certificate: &RobustCertificate) -> Result<bool, CheckFailure> {
     if knows_less(certificate) {
         return Ok(false);
@@ -309,7 +318,8 @@ fn check_sets(model: &mut Model<'_>, certificate: &RobustCertificate, claim: Cla
         .filter(|attack| attack.reason == AttackReason::Infeasible)
         .map(|attack| (attack.thread, attack.store, attack.load))
         .collect();
-    // Where the reading of machine code rests on the set, it has to be there whatever the attacks; nets have no step without a value.
+    // Where the reading of machine code rests on the set, it has to be there whatever the attacks;
+    // nets have no step without a value.
     let has_net = certificate.attacks.iter().any(|attack| matches!(attack.reason, AttackReason::Net(_)));
     let is_needed = !infeasible.is_empty() || !has_net && rests_on_sets(model.program);
     let sc = check_sc(model, certificate, !is_needed)?;
@@ -342,7 +352,8 @@ fn check_sets(model: &mut Model<'_>, certificate: &RobustCertificate, claim: Cla
         reject!(Form, "a `helped` set for thread {thread}, which has no infeasible attack");
     }
 
-    // Each set is read when it is its turn, and dropped after it: all of them together take many times as much.
+    // Each set is read when it is its turn, and dropped after it: all of them together take many
+    // times as much.
     for (thread, stores) in &loads {
         let decoded = helped.get(thread).map(|set| model.decode_helped(set)).transpose()?;
         let after = down_set(model, *thread, decoded.unwrap_or_default())?;

@@ -44,7 +44,8 @@ pub(super) struct Model<'a> {
 pub(super) struct Terms {
     /// The counters up to whose shifts sets are closed, where that is asked.
     pub(super) counters: Option<Rc<Counters>>,
-    /// What values that are no counters must not leave, where counters are known modulo a number only.
+    /// What values that are no counters must not leave, where counters are known modulo a number
+    /// only.
     pub(super) watch: Option<Watch>,
     /// The counts of which copies hold something.
     pub(super) counts: Counts,
@@ -94,7 +95,8 @@ impl<'a> Model<'a> {
         Ok(model)
     }
 
-    /// From here on sets have to be closed up to shifts of the program's counters only; whether there are any.
+    /// From here on sets have to be closed up to shifts of the program's counters only; whether
+    /// there are any.
     pub(super) fn count(&mut self) -> bool {
         let counters = self.found_counters().map(Rc::new);
         let are_any = counters.is_some();
@@ -176,7 +178,8 @@ impl<'a> Model<'a> {
         registers
     }
 
-    /// The values of the registers after a local instruction: none when it blocks, several when it chooses.
+    /// The values of the registers after a local instruction: none when it blocks, several when it
+    /// chooses.
     pub(super) fn after_local_instruction(
         &self,
         thread: ThreadId,
@@ -240,7 +243,8 @@ impl<'a> Model<'a> {
         self.terms.watch.as_ref().map_or(Ok(()), |watch| watch.over(self.program, at, condition, registers, 0))
     }
 
-    /// A value computed by an instruction; a program that has none is not robust by any certificate.
+    /// A value computed by an instruction; a program that has none is not robust by any
+    /// certificate.
     pub(super) fn value<T>(
         &self,
         thread: ThreadId,
@@ -276,7 +280,8 @@ impl<'a> Model<'a> {
         Ok(value)
     }
 
-    /// The address in memory that an instruction accesses when the registers have these values, if it accesses one.
+    /// The address in memory that an instruction accesses when the registers have these values, if
+    /// it accesses one.
     pub(super) fn accessed_address(
         &self,
         thread: ThreadId,
@@ -287,8 +292,9 @@ impl<'a> Model<'a> {
         address.map(|address| self.value(thread, instruction, address.evaluate_address(registers))).transpose()
     }
 
-    /// The states, by number, in which a thread may next act on memory: those reached by local instructions only at
-    /// whose label stands an instruction that is not local. None when the thread has stopped.
+    /// The states, by number, in which a thread may next act on memory: those reached by local
+    /// instructions only at whose label stands an instruction that is not local. None when the
+    /// thread has stopped.
     pub(super) fn settle(&mut self, start: LocalState) -> Result<Rc<[u32]>, CheckFailure> {
         self.settle_as(start, false)
     }
@@ -332,15 +338,16 @@ impl<'a> Model<'a> {
         Ok(settled)
     }
 
-    /// The states, by number, to which a thread settles before it acts on memory for the first time.
+    /// The states, by number, to which a thread settles before it acts on memory for the first
+    /// time.
     pub(super) fn initial_states(&mut self, id: ThreadId) -> Result<Rc<[u32]>, CheckFailure> {
         let thread = self.program.thread(id);
         let registers = thread.initial_registers();
         self.settle(LocalState { thread: id, label: thread.initial, registers, holding: false })
     }
 
-    /// Every initial configuration: each copy of a thread has settled in some way, any number of an unbounded one in
-    /// every way.
+    /// Every initial configuration: each copy of a thread has settled in some way, any number of an
+    /// unbounded one in every way.
     pub(super) fn initial_configurations(&mut self) -> Result<Vec<Configuration>, CheckFailure> {
         let memory = self.memories.number(Memory::new());
         let control = Control { memory, locked: false, phase: self.phase_number(Phase::Sc) };

@@ -1,10 +1,13 @@
-//! Certificates that know counters only modulo a number of values, and so are about every domain that is a multiple of these.
+//! Certificates that know counters only modulo a number of values, and so are about every domain
+//! that is a multiple of these.
 //!
-//! Let the certificate state the domain L..H, with m values. The checker gives the program that domain, which wraps, finds its counters there, and
-//! *loosens* each condition on them: that two counters are equal implies that their residues are, that they differ implies nothing. Where a register is assigned whether they
-//! are equal, the loosened program has two assignments, of the greatest and the least truth value that it may be.
-//! The sets have to be closed under the steps of the loosened program, and none of these may compute a value that is
-//! no counter and leaves L..H. THEORY.md ("Residues") has the proof that then no attack on the program is feasible, in integers
+//! Let the certificate state the domain L..H, with m values. The checker gives the program that
+//! domain, which wraps, finds its counters there, and *loosens* each condition on them: that two
+//! counters are equal implies that their residues are, that they differ implies nothing. Where a
+//! register is assigned whether they are equal, the loosened program has two assignments, of the
+//! greatest and the least truth value that it may be. The sets have to be closed under the steps of
+//! the loosened program, and none of these may compute a value that is no counter and leaves L..H.
+//! THEORY.md ("Residues") has the proof that then no attack on the program is feasible, in integers
 //! or in a domain that wraps, contains L..H and has a multiple of m values.
 
 use super::counters::Counters;
@@ -99,7 +102,8 @@ impl Site<'_> {
         reject!(Form, "instruction {} of thread {} {what}", self.instruction, self.thread);
     }
 
-    /// The expression where it is known only modulo the size of the domain what counters are, or a rejection where its value is more than that tells.
+    /// The expression where it is known only modulo the size of the domain what counters are, or a
+    /// rejection where its value is more than that tells.
     fn loosen(&self, expression: &Expression, change: Change) -> Result<Expression, CheckFailure> {
         let constant = |operator, value| Expression::binary(operator, expression.clone(), Expression::Constant(value));
         match expression {
@@ -155,7 +159,8 @@ impl Site<'_> {
         Ok(expression.clone())
     }
 
-    /// The parts of two expressions that are compared, if these are counters, or the difference of counters and what is none.
+    /// The parts of two expressions that are compared, if these are counters, or the difference of
+    /// counters and what is none.
     fn compared<'e>(&self, left: &'e Expression, right: &'e Expression) -> Option<Vec<&'e Expression>> {
         if self.shifts(left) && self.shifts(right) {
             return Some(vec![left, right]);
@@ -180,7 +185,8 @@ impl Site<'_> {
         }
     }
 
-    /// The expression of which one keeps low bits, as far as the size of the domain divides their number of values or is a multiple.
+    /// The expression of which one keeps low bits, as far as the size of the domain divides their
+    /// number of values or is a multiple.
     fn before_cuts<'e>(&self, expression: &'e Expression) -> &'e Expression {
         let Some(domain) = self.counters.domain else { return expression };
         match low_bits(expression, Some(domain)) {

@@ -1,4 +1,5 @@
-//! Where accesses with computed addresses go, as far as their expressions say: slots of rings, which hold counters.
+//! Where accesses with computed addresses go, as far as their expressions say: slots of rings,
+//! which hold counters.
 //!
 //! The checker joins regions that overlap and takes each of them for one variable, named by its
 //! least address. Steps are held to it ([`Model::address`](super::model::Model::address)): an
@@ -49,7 +50,8 @@ impl Regions {
         found
     }
 
-    /// Gives all addresses of a region the least one that any of them has; whether that changes something.
+    /// Gives all addresses of a region the least one that any of them has; whether that changes
+    /// something.
     fn join(&mut self, region: &BTreeSet<Value>) -> bool {
         let least = region.iter().map(|address| self.least[address]).min();
         let mut changes = false;
@@ -88,8 +90,8 @@ impl Regions {
     }
 }
 
-/// The addresses that an expression can stand for, none where it has no value; nothing where it does
-/// not say.
+/// The addresses that an expression can stand for, none where it has no value; nothing where it
+/// does not say.
 fn region(program: &Program, address: &Expression) -> Option<BTreeSet<Value>> {
     if let Some(values) = tested(address) {
         return Some(values);

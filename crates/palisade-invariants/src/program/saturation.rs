@@ -1,8 +1,10 @@
 //! Certificates about programs whose counters stop at an end.
 //!
-//! Of an address that goes one way and is compared with constants, the certificate may know no more than that its value has gone beyond the *end*. The
-//! checker follows which registers hold what the address held, looks at every use of these and of the address, and writes down
-//! the program in which values beyond the end are the end. docs/certificate/counters.md says what is accepted, and THEORY.md ("Saturation") why the program does nothing that this one does not do.
+//! Of an address that goes one way and is compared with constants, the certificate may know no more
+//! than that its value has gone beyond the *end*. The checker follows which registers hold what the
+//! address held, looks at every use of these and of the address, and writes down the program in
+//! which values beyond the end are the end. docs/certificate/counters.md says what is accepted, and
+//! THEORY.md ("Saturation") why the program does nothing that this one does not do.
 
 use crate::CheckFailure;
 use crate::failure::reject;
@@ -81,7 +83,8 @@ impl Stopping<'_> {
         action.address().and_then(|address| address.evaluate_address(&[]).ok()) == Some(self.cell)
     }
 
-    /// For each label, registers that may have come by a value of the address. Rounds over all instructions, until nothing is new.
+    /// For each label, registers that may have come by a value of the address. Rounds over all
+    /// instructions, until nothing is new.
     fn carriers(&self, thread: &Thread) -> Vec<BTreeSet<RegisterId>> {
         let mut carriers = vec![BTreeSet::new(); thread.labels.len()];
         loop {
@@ -136,7 +139,8 @@ impl Stopping<'_> {
         }
     }
 
-    /// A value that is written to a register, or to memory: what carries the address's value must go there and towards the end, and stops there.
+    /// A value that is written to a register, or to memory: what carries the address's value must
+    /// go there and towards the end, and stops there.
     fn write(&self, at: &At<'_>, value: &mut Expression, is_place: bool) -> Result<(), CheckFailure> {
         let moves = distance(value, at.carriers, at.on_cell);
         match moves {
@@ -212,7 +216,8 @@ impl Stopping<'_> {
     }
 }
 
-/// How far a value is from one of the address that a register carries, or that a read-modify-write reads, by constants; nothing if it is none.
+/// How far a value is from one of the address that a register carries, or that a read-modify-write
+/// reads, by constants; nothing if it is none.
 fn distance(value: &Expression, carriers: &BTreeSet<RegisterId>, on_cell: bool) -> Option<i128> {
     match value {
         Expression::Register(register) => carriers.contains(register).then_some(0),

@@ -12,8 +12,9 @@ use palisade_model::program::{InstructionId, LabelId, Program, RegisterId, Threa
 use std::rc::Rc;
 
 impl Model<'_> {
-    /// The configuration that stands for one and all that are it shifted: in it, the first address of each class holds its initial value, or as
-    /// much more as the class cannot be shifted by. While stores are delayed, `attacker` is the thread that delays them.
+    /// The configuration that stands for one and all that are it shifted: in it, the first address
+    /// of each class holds its initial value, or as much more as the class cannot be shifted by.
+    /// While stores are delayed, `attacker` is the thread that delays them.
     pub(super) fn unshifted(
         &mut self,
         attacker: ThreadId,
@@ -97,7 +98,8 @@ impl Counters {
     }
 }
 
-/// The shifts of a program's counters, for configurations of other kinds than the instrumented program's.
+/// The shifts of a program's counters, for configurations of other kinds than the instrumented
+/// program's.
 pub(crate) struct Shifts(Counters);
 
 impl Shifts {

@@ -1,8 +1,9 @@
 //! What a variable tells of a counter: all of it, or its residue modulo a power of two.
 //!
-//! A residue is told by whichever number of a *window*, an interval as long as there are residues, is congruent to it; shifts go around in the window. The window of
-//! a variable is where the values that flow into it lie. [`Spans`] notes for each variable what the narrowest of them tell; [`super::counters`] holds
-//! every instruction to it and fixes what does not keep to one window.
+//! A residue is told by whichever number of a *window*, an interval as long as there are residues,
+//! is congruent to it; shifts go around in the window. The window of a variable is where the values
+//! that flow into it lie. [`Spans`] notes for each variable what the narrowest of them tell;
+//! [`super::counters`] holds every instruction to it and fixes what does not keep to one window.
 
 use super::regions::Regions;
 use crate::CheckFailure;
@@ -14,7 +15,8 @@ use palisade_model::program::{
 };
 use std::collections::BTreeMap;
 
-/// What can be shifted: a register at a label, or an address; of addresses that are joined, the least.
+/// What can be shifted: a register at a label, or an address; of addresses that are joined, the
+/// least.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Variable {
     Cell(Value),
@@ -26,7 +28,8 @@ pub(super) enum Variable {
 pub(super) enum Span {
     /// All of it, or all modulo the size of the domain.
     Whole,
-    /// Its residue modulo 2^bits: the number of the window from the first to the last that is congruent to it. Without a window some congruent number.
+    /// Its residue modulo 2^bits: the number of the window from the first to the last that is
+    /// congruent to it. Without a window some congruent number.
     Residue(u8, Option<(i128, i128)>),
 }
 
@@ -89,7 +92,8 @@ impl Span {
         }
     }
 
-    /// What is told when the low bits alone are kept; nothing where that does not shift with the counter.
+    /// What is told when the low bits alone are kept; nothing where that does not shift with the
+    /// counter.
     pub(super) fn truncated(self, bits: u8, signed: bool, place: Place) -> Option<Span> {
         let residues = 1_i128 << bits;
         let first = if signed { -(residues / 2) } else { 0 };
@@ -120,8 +124,8 @@ impl Place {
     }
 }
 
-/// The low bits that an expression keeps of an operand: a function says so, or a mask of a byte, two or four, where these are as many as a domain's values
-/// or a multiple.
+/// The low bits that an expression keeps of an operand: a function says so, or a mask of a byte,
+/// two or four, where these are as many as a domain's values or a multiple.
 pub(super) fn low_bits(expression: &Expression, domain: Option<Domain>) -> Option<(&Expression, u8, bool)> {
     match expression {
         Expression::Unary(UnaryOperator::Truncate { bits, signed }, operand) => Some((operand, *bits, *signed)),
@@ -209,7 +213,8 @@ impl Spans {
         }
     }
 
-    /// What an expression's value tells, if it is a variable's with numbers added and cut to low bits.
+    /// What an expression's value tells, if it is a variable's with numbers added and cut to low
+    /// bits.
     fn told(&self, program: &Program, site: Site, expression: &Expression) -> Option<Span> {
         let place = Place { domain: program.domain, is_address: false };
         if let Some((operand, bits, signed)) = low_bits(expression, program.domain) {

@@ -33,8 +33,8 @@ pub(super) struct Effect {
 }
 
 impl Model<'_> {
-    /// The successors in phase Delayed: the attacker's own steps, and the other threads' as under SC. An attacker with
-    /// local instructions only goes first.
+    /// The successors in phase Delayed: the attacker's own steps, and the other threads' as under
+    /// SC. An attacker with local instructions only goes first.
     pub(super) fn delayed_successors(
         &mut self,
         configuration: &Configuration,
@@ -57,8 +57,8 @@ impl Model<'_> {
         self.locals.values().iter().map(starts).collect()
     }
 
-    /// Where delaying `store` starts: a thread that stands there and does not hold the lock becomes the attacker, with
-    /// the store in its buffer ([ESOP13, Eq. 1]).
+    /// Where delaying `store` starts: a thread that stands there and does not hold the lock becomes
+    /// the attacker, with the store in its buffer ([ESOP13, Eq. 1]).
     pub(super) fn starts_of_delaying(
         &mut self,
         configuration: &Configuration,
@@ -90,8 +90,8 @@ impl Model<'_> {
         Ok(starts)
     }
 
-    /// Where `load` leads as the last load that the delayed stores overstep, if the attacker stands there, no thread
-    /// holds the lock and the value would come from memory ([ESOP13, Eq. 2]).
+    /// Where `load` leads as the last load that the delayed stores overstep, if the attacker stands
+    /// there, no thread holds the lock and the value would come from memory ([ESOP13, Eq. 2]).
     pub(super) fn overstepped_load(
         &mut self,
         configuration: &Configuration,
@@ -124,8 +124,9 @@ impl Model<'_> {
         }))
     }
 
-    /// Whether the configuration's attacker can never reach another load: nothing but instructions that need an empty
-    /// buffer, or that lead nowhere, stands at its label. Such configurations may be left out of sets.
+    /// Whether the configuration's attacker can never reach another load: nothing but instructions
+    /// that need an empty buffer, or that lead nowhere, stands at its label. Such configurations
+    /// may be left out of sets.
     pub(super) fn is_hopeless(&self, attacker: ThreadId, configuration: &Configuration) -> bool {
         let Phase::Delayed(delaying) = self.phase(&configuration.control) else { return false };
         let leads_nowhere = |id: &InstructionId| {
@@ -151,8 +152,8 @@ impl Model<'_> {
         Ok(successors)
     }
 
-    /// Where the attacker's instruction leads ([ESOP13, Eqs. 3–6]): stores go into the buffer, loads look there first,
-    /// what needs an empty buffer is disabled for ever. It does not settle.
+    /// Where the attacker's instruction leads ([ESOP13, Eqs. 3–6]): stores go into the buffer,
+    /// loads look there first, what needs an empty buffer is disabled for ever. It does not settle.
     pub(super) fn attacker_steps(
         &mut self,
         configuration: &Configuration,
@@ -223,8 +224,8 @@ impl Model<'_> {
         Ok(successors)
     }
 
-    /// The successors in phases SC and Helped, and by threads other than the attacker in phase Delayed: one instruction
-    /// that is not local, then settling.
+    /// The successors in phases SC and Helped, and by threads other than the attacker in phase
+    /// Delayed: one instruction that is not local, then settling.
     pub(super) fn token_successors(&mut self, configuration: &Configuration) -> Result<Vec<Successor>, CheckFailure> {
         let mut successors = Vec::new();
         for (token, _) in &configuration.tokens {
@@ -239,7 +240,8 @@ impl Model<'_> {
         Ok(successors)
     }
 
-    /// Where one thread's instruction leads: nowhere, or to one configuration for each way to settle.
+    /// Where one thread's instruction leads: nowhere, or to one configuration for each way to
+    /// settle.
     pub(super) fn steps_of(
         &mut self,
         configuration: &Configuration,
@@ -303,7 +305,8 @@ impl Model<'_> {
         )
     }
 
-    /// What an instruction does when a thread in a state executes it on a memory and lock; nothing when it is local or not enabled.
+    /// What an instruction does when a thread in a state executes it on a memory and lock; nothing
+    /// when it is local or not enabled.
     fn done(
         &mut self,
         (memory, locked): (u32, bool),
@@ -353,7 +356,8 @@ impl Model<'_> {
         Ok(Rc::clone(done.settled.get_or_init(|| settled)))
     }
 
-    /// The phase after an act of a thread, `joined` or not, and whether the thread is on the path then; nothing when the act may be left out.
+    /// The phase after an act of a thread, `joined` or not, and whether the thread is on the path
+    /// then; nothing when the act may be left out.
     fn followed(&mut self, phase: u32, act: Act, joined: bool) -> Option<(u32, bool)> {
         let Phase::Helped(path) = self.phases.get(phase) else { return Some((phase, joined)) };
         if let Some(known) = self.known.followed.get(&(phase, act, joined)) {
@@ -376,8 +380,8 @@ impl Model<'_> {
         self.memories.number(memory)
     }
 
-    /// What an instruction does as an atomic action on memory and lock; nothing when it is local or not enabled.
-    /// While a thread holds the lock, the others' accesses are not enabled.
+    /// What an instruction does as an atomic action on memory and lock; nothing when it is local or
+    /// not enabled. While a thread holds the lock, the others' accesses are not enabled.
     pub(super) fn effect(
         &self,
         (memory, locked): (u32, bool),
@@ -459,18 +463,20 @@ impl Model<'_> {
 }
 
 impl Path {
-    /// The act of a thread, `joined` or not, after the attacker's load: whether the thread is on the path after it,
-    /// or nothing when it may be left out ([ESOP13, Eqs. 7–12], sections as in docs/certificate/robust.md).
+    /// The act of a thread, `joined` or not, after the attacker's load: whether the thread is on
+    /// the path after it, or nothing when it may be left out ([ESOP13, Eqs. 7–12], sections as in
+    /// docs/certificate/robust.md).
     ///
-    /// The act is on the path by [ESOP13, Lemma 3]: its thread is, or it loads what the path has stored, or it
-    /// stores what the path has loaded or stored. A section is one action.
+    /// The act is on the path by [ESOP13, Lemma 3]: its thread is, or it loads what the path has
+    /// stored, or it stores what the path has loaded or stored. A section is one action.
     pub(super) fn follow(&mut self, act: Act, joined: bool) -> Option<bool> {
         if joined {
             self.levels_rise(act.access);
             return Some(true);
         }
         let Some((address, kind)) = act.access else {
-            // Else a fence, or the end of a section that is not on the path: it can come before the attacker's load.
+            // Else a fence, or the end of a section that is not on the path: it can come before the
+            // attacker's load.
             return (act.is_lock || act.is_fence && act.was_holding).then_some(false);
         };
         let joins = match kind {

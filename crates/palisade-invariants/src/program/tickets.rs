@@ -1,8 +1,10 @@
 //! Certificates about programs without their tickets.
 //!
-//! A dispenser hands out tickets, and a served address shows one of them, which only the copy that holds it moves on. The checker convinces itself of this for each
-//! pair on its own ([`Reading`]), and writes down the program without tickets, in which a copy has its turn or not. docs/certificate/counters.md says what is accepted, THEORY.md ("Tickets") why
-//! at most one copy has its turn.
+//! A dispenser hands out tickets, and a served address shows one of them, which only the copy that
+//! holds it moves on. The checker convinces itself of this for each pair on its own ([`Reading`]),
+//! and writes down the program without tickets, in which a copy has its turn or not.
+//! docs/certificate/counters.md says what is accepted, THEORY.md ("Tickets") why at most one copy
+//! has its turn.
 
 use crate::CheckFailure;
 use crate::failure::reject;
@@ -32,7 +34,8 @@ pub(super) struct Turns {
     services: BTreeMap<(ThreadId, InstructionId), usize>,
 }
 
-/// What is said by a register, relative to the ticket that the copy holds; of one that is left out, nothing.
+/// What is said by a register, relative to the ticket that the copy holds; of one that is left out,
+/// nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Saying {
     /// The ticket plus so much.
@@ -409,7 +412,8 @@ impl Turns {
         self.pairs.iter().any(|(dispenser, served)| [*dispenser, *served].contains(&address))
     }
 
-    /// The served addresses of the pairs of which a thread takes its turn when its registers change.
+    /// The served addresses of the pairs of which a thread takes its turn when its registers
+    /// change.
     pub(super) fn taken(&self, thread: ThreadId, before: &[Value], after: &[Value]) -> Vec<Value> {
         let turns = (self.own_registers[thread.index()]..).zip(&self.pairs);
         let taken = turns.filter(|(turn, _)| before[*turn] == 0 && after[*turn] != 0);

@@ -4,7 +4,8 @@ use super::model::Model;
 use palisade_model::program::{ThreadId, Value};
 
 impl Model<'_> {
-    /// Memory after a thread's registers change from `before` to `after`, and whether the thread takes a turn thereby; no memory where another one has that turn.
+    /// Memory after a thread's registers change from `before` to `after`, and whether the thread
+    /// takes a turn thereby; no memory where another one has that turn.
     pub(super) fn with_turns(
         &mut self,
         memory: u32,

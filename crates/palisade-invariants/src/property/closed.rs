@@ -12,8 +12,8 @@ use crate::{CheckFailure, Obligation};
 use palisade_evidence::{BufferConfiguration, BufferEntry, BufferInvariant, Tokens};
 use palisade_model::program::{Copies, Program};
 
-/// Checks that a set of configurations of the sliced program contains the initial ones, is closed under all steps, and meets no
-/// target: as it stands, or up to shifts of the program's counters.
+/// Checks that a set of configurations of the sliced program contains the initial ones, is closed
+/// under all steps, and meets no target: as it stands, or up to shifts of the program's counters.
 pub(super) fn check_closed_set(
     sliced: &Program,
     buffering: Buffering,
@@ -84,7 +84,8 @@ fn check_set(
 }
 
 impl Threads<'_> {
-    /// The configuration that stands for one and all that are it shifted, where configurations count up to shifts.
+    /// The configuration that stands for one and all that are it shifted, where configurations
+    /// count up to shifts.
     fn in_form_of_shifts(&mut self, configuration: Configuration) -> Result<Configuration, CheckFailure> {
         let Some(shifts) = &self.shifts else { return Ok(configuration) };
         let Control { memory, locked } = configuration.control;

@@ -1,7 +1,8 @@
 //! The program enriched for some loads, derived from the sliced program alone.
 //!
-//! Each of these loads stands behind an `mfence`, and where control leads from a store to one of them before a drain, the thread may keep the
-//! store in registers and release it later (THEORY.md, "Enriched programs"). Every TSO computation of the sliced program is one of the enriched
+//! Each of these loads stands behind an `mfence`, and where control leads from a store to one of
+//! them before a drain, the thread may keep the store in registers and release it later (THEORY.md,
+//! "Enriched programs"). Every TSO computation of the sliced program is one of the enriched
 //! program, or leads to a `fail` where a thread has no room left.
 
 use super::Known;
@@ -24,7 +25,8 @@ const MOST_STATES: usize = 1 << 14;
 /// The most stores that evidence may have room for.
 const MOST_ROOM: usize = 256;
 
-/// An enriched program, with what it must not reach: what comes from the targets, and the end of room.
+/// An enriched program, with what it must not reach: what comes from the targets, and the end of
+/// room.
 pub(super) struct Enriched {
     pub(super) program: Program,
     pub(super) targets: Vec<Target>,
@@ -103,7 +105,8 @@ fn ahead(thread: &Thread, loads: &[InstructionId]) -> Vec<bool> {
     }
 }
 
-/// Where an enriched thread stands: a label, and the stores kept, oldest first, each with the number of its copies.
+/// Where an enriched thread stands: a label, and the stores kept, oldest first, each with the
+/// number of its copies.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct State {
     label: LabelId,
@@ -185,7 +188,8 @@ impl Keeping<'_> {
         stores.flat_map(|own| registers_of(&own.action)).collect_set().into_iter().collect()
     }
 
-    /// All edges from a state, in order: those of the instructions at its label, and the release of the oldest store.
+    /// All edges from a state, in order: those of the instructions at its label, and the release of
+    /// the oldest store.
     fn edges(&self, state: &State) -> Result<Vec<Edge>, CheckFailure> {
         let mut edges = Vec::new();
         if state.kept.is_empty() || self.ahead[state.label.index()] {
@@ -248,7 +252,8 @@ impl Keeping<'_> {
         Edge { actions, to: State { label: own.target, kept }, origin: Some(id) }
     }
 
-    /// One edge for each kept store that the load may see, youngest first, and one for none of them.
+    /// One edge for each kept store that the load may see, youngest first, and one for none of
+    /// them.
     fn add_load(
         &self,
         edges: &mut Vec<Edge>,
@@ -298,7 +303,8 @@ impl Keeping<'_> {
         Ok(())
     }
 
-    /// Checks that a load and a store are never to one address. (Conditions of a domain that wraps do not compare addresses.)
+    /// Checks that a load and a store are never to one address. (Conditions of a domain that wraps
+    /// do not compare addresses.)
     fn check_apart(&self, load: InstructionId, store: InstructionId) -> Result<(), CheckFailure> {
         if self.addresses(load).meets(&self.addresses(store)) {
             let name = &self.thread.name;
@@ -307,7 +313,8 @@ impl Keeping<'_> {
         Ok(())
     }
 
-    /// Checks that the slice does not write where a store does that loads may take a value from, as no step of a set shows such a read.
+    /// Checks that the slice does not write where a store does that loads may take a value from, as
+    /// no step of a set shows such a read.
     fn check_unsliced(&self, store: InstructionId) -> Result<(), CheckFailure> {
         if self.addresses(store).meets(self.known.written) {
             let name = &self.thread.name;

@@ -20,8 +20,8 @@ pub(super) fn answers(question: &Question, value: &impl Fn(Observable) -> Value)
         }
 }
 
-/// Checks that a configuration covers no final state that answers the question. It must not have more threads than run, so that it
-/// covers no final state but itself.
+/// Checks that a configuration covers no final state that answers the question. It must not have
+/// more threads than run, so that it covers no final state but itself.
 pub(super) fn check_no_final_state(
     threads: &Threads<'_>,
     question: &Question,

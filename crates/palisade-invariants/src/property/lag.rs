@@ -1,11 +1,13 @@
-//! What a thread may load before it drains its buffer, and how often: what snapshots are kept for (THEORY.md, "Snapshots").
+//! What a thread may load before it drains its buffer, and how often: what snapshots are kept for
+//! (THEORY.md, "Snapshots").
 
 use super::ranges::Range;
 use super::values::{Bounds, accessed};
 use crate::liveness::Live;
 use palisade_model::program::{Action, LabelId, Program, Thread, ThreadId, Value};
 
-/// For each thread and label, what comes on ways from there on which no instruction drains the buffer.
+/// For each thread and label, what comes on ways from there on which no instruction drains the
+/// buffer.
 #[derive(Default)]
 pub(super) struct Lag {
     /// The addresses that loads on these ways may read.
@@ -39,7 +41,8 @@ impl Lag {
     }
 }
 
-/// For each label the addresses that instructions before a drain load, of which each has those given.
+/// For each label the addresses that instructions before a drain load, of which each has those
+/// given.
 fn addresses_before_drain(thread: &Thread, loaded: &[Option<Range>]) -> Vec<Range> {
     let mut found: Vec<Vec<(i128, i128)>> = vec![Vec::new(); thread.labels.len()];
     loop {
@@ -60,7 +63,8 @@ fn addresses_before_drain(thread: &Thread, loaded: &[Option<Range>]) -> Vec<Rang
     }
 }
 
-/// For each label the most loads before a drain on a way on which no local state comes twice between two stores.
+/// For each label the most loads before a drain on a way on which no local state comes twice
+/// between two stores.
 fn loads_before_drain(thread: &Thread, live: &[Vec<bool>]) -> Vec<Option<u64>> {
     let size = thread.labels.len();
     // Which labels are reached without a drain.
@@ -103,8 +107,9 @@ fn loads_before_drain(thread: &Thread, live: &[Vec<bool>]) -> Vec<Option<u64>> {
     }
 }
 
-/// The most loads on the circles of control that go through some labels: none, one for each label with a load when the thread is in one
-/// local state whenever it comes there between two stores, and else any number.
+/// The most loads on the circles of control that go through some labels: none, one for each label
+/// with a load when the thread is in one local state whenever it comes there between two stores,
+/// and else any number.
 fn loads_on_circles(thread: &Thread, live: &[Vec<bool>], is_there: impl Fn(usize) -> bool) -> Option<u64> {
     let on_circle = thread
         .instructions

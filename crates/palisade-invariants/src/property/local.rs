@@ -1,4 +1,5 @@
-//! Threads of the sliced program as the checker sees them: what is live, where they settle, which targets they meet on the way.
+//! Threads of the sliced program as the checker sees them: what is live, where they settle, which
+//! targets they meet on the way.
 
 use super::lag::Lag;
 use super::ranges::Range;
@@ -171,7 +172,8 @@ impl<'a> Threads<'a> {
         self.program.thread(thread).instruction(instruction)
     }
 
-    /// A value computed by an instruction; a program that has none is in error, and no evidence about it is accepted.
+    /// A value computed by an instruction; a program that has none is in error, and no evidence
+    /// about it is accepted.
     pub(super) fn value<T>(
         &self,
         thread: ThreadId,
@@ -184,8 +186,9 @@ impl<'a> Threads<'a> {
         }
     }
 
-    /// The states, by number, in which a thread executes its next instruction that is not local, or ends; a state without a
-    /// label when there is none, for as long as its buffer is not empty. Rejects when it meets a target on the way.
+    /// The states, by number, in which a thread executes its next instruction that is not local, or
+    /// ends; a state without a label when there is none, for as long as its buffer is not empty.
+    /// Rejects when it meets a target on the way.
     pub(super) fn settle(&mut self, start: BufferedLocal) -> Result<Vec<u32>, CheckFailure> {
         let BufferedLocal { thread, label, registers, holding, buffer } = start;
         let Some(label) = label else {
@@ -242,7 +245,8 @@ impl<'a> Threads<'a> {
         Ok(settled)
     }
 
-    /// Whether threads settle at a label: some instruction there is not local, or, where the question is about final states, none stands there.
+    /// Whether threads settle at a label: some instruction there is not local, or, where the
+    /// question is about final states, none stands there.
     fn is_settled_at(&self, thread: ThreadId, label: LabelId) -> bool {
         let instructions = self.instructions_at(thread, label);
         let is_end = instructions.is_empty() && self.goal.question.is_some();
@@ -259,8 +263,8 @@ impl<'a> Threads<'a> {
         registers
     }
 
-    /// The values of the registers after a local instruction: none when it blocks, several when it chooses. Rejects when it
-    /// meets a target.
+    /// The values of the registers after a local instruction: none when it blocks, several when it
+    /// chooses. Rejects when it meets a target.
     fn after_local_instruction(
         &self,
         thread: ThreadId,

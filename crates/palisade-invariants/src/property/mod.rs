@@ -1,9 +1,15 @@
-//! Checks that a program never reaches its targets under a memory model, from its text and the evidence alone; and that it does.
+//! Checks that a program never reaches its targets under a memory model, from its text and the
+//! evidence alone; and that it does.
 //!
-//! For each target the evidence gives a reason, which is about the *sliced program* ([`slice`]): values closed under every instruction
-//! ([`values`], [`ranges`]); robustness with a closed set of SC configurations, of the sliced program or of an [`enriched`] one; a closed set of configurations with unbounded store
-//! buffers ([`closed`], with threads as [`local`] sees them and the steps of [`steps`]), in which [`reductions`] leave some
-//! delays out; or one in which loads lag behind on [`snapshots`] of memory, as far as [`lag`] says. A violation is replayed ([`witness`]). Evidence about events and tasks is about threads that say them ([`posts`]). Triangular races ([`races`]) are states of the same steps under SC. THEORY.md says why this suffices.
+//! For each target the evidence gives a reason, which is about the *sliced program* ([`slice`]):
+//! values closed under every instruction ([`values`], [`ranges`]); robustness with a closed set of
+//! SC configurations, of the sliced program or of an [`enriched`] one; a closed set of
+//! configurations with unbounded store buffers ([`closed`], with threads as [`local`] sees them and
+//! the steps of [`steps`]), in which [`reductions`] leave some delays out; or one in which loads
+//! lag behind on [`snapshots`] of memory, as far as [`lag`] says. A violation is replayed
+//! ([`witness`]). Evidence about events and tasks is about threads that say them ([`posts`]).
+//! Triangular races ([`races`]) are states of the same steps under SC. THEORY.md says why this
+//! suffices.
 
 mod closed;
 mod enriched;
@@ -57,12 +63,14 @@ pub(crate) enum Buffering {
     PerAddress,
     /// They do not, but loads that overtake them under TSO lag behind on snapshots of memory.
     Lagging,
-    /// They do not (SC), and the buffer notes what a thread has stored since it last drained its buffer.
+    /// They do not (SC), and the buffer notes what a thread has stored since it last drained its
+    /// buffer.
     Noted,
 }
 
 impl Buffering {
-    /// Whether an action touches neither memory, the buffer nor the lock. `sfence` does not where one queue keeps the order of all stores.
+    /// Whether an action touches neither memory, the buffer nor the lock. `sfence` does not where
+    /// one queue keeps the order of all stores.
     pub(crate) fn is_local(self, action: &Action) -> bool {
         action.is_local() || *action == Action::StoreFence && self != Self::PerAddress
     }
@@ -104,16 +112,16 @@ pub struct PropertyFacts {
     pub model: Model,
     /// The targets that are never reached, ascending.
     pub shown: Vec<Target>,
-    /// The other targets that the program has, ascending: each `ensure` and `fail` of a thread with copies, and the final states where
-    /// the file asks a question about them.
+    /// The other targets that the program has, ascending: each `ensure` and `fail` of a thread with
+    /// copies, and the final states where the file asks a question about them.
     pub others: Vec<Target>,
-    /// How many joint control states the program must not reach, of which nothing is shown. (Of the program that watches them by threads
-    /// with an `ensure`, all is shown that is shown of these.)
+    /// How many joint control states the program must not reach, of which nothing is shown. (Of the
+    /// program that watches them by threads with an `ensure`, all is shown that is shown of these.)
     pub joint_states: usize,
 }
 
-/// Checks that `evidence` shows `program` (with its copies and domain) never to reach the targets that it names. `question` is the one
-/// that the program's file asks.
+/// Checks that `evidence` shows `program` (with its copies and domain) never to reach the targets
+/// that it names. `question` is the one that the program's file asks.
 pub fn check_property(
     program: &Program,
     question: Option<&Question>,
@@ -240,7 +248,8 @@ fn check_proof(
     }
 }
 
-/// The enriched program that a proof is about, with what it must not reach; nothing where the proof is about the sliced program.
+/// The enriched program that a proof is about, with what it must not reach; nothing where the proof
+/// is about the sliced program.
 pub fn enriched_program_of(
     program: &Program,
     proof: &PropertyProof,
@@ -309,8 +318,8 @@ fn check_target(program: &Program, thread: ThreadId, instruction: InstructionId)
     }
 }
 
-/// Checks that final states can be a target: the file asks about them, the numbers of copies are fixed, and no thread can end in
-/// `fail`. The question.
+/// Checks that final states can be a target: the file asks about them, the numbers of copies are
+/// fixed, and no thread can end in `fail`. The question.
 fn check_finals<'a>(program: &Program, question: Option<&'a Question>) -> Result<&'a Question, CheckFailure> {
     let Some(question) = question.filter(|question| question.condition.is_some()) else {
         reject!(Form, "the program's file asks nothing about final states");

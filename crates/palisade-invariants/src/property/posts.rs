@@ -1,4 +1,5 @@
-//! Properties of events and tasks: evidence about the threads that say them, and what it shows where posts are plain (THEORY.md, "Events as threads").
+//! Properties of events and tasks: evidence about the threads that say them, and what it shows
+//! where posts are plain (THEORY.md, "Events as threads").
 
 use super::{PropertyFacts, check_proofs};
 use crate::CheckFailure;
@@ -8,7 +9,8 @@ use palisade_evidence::{PropertyEvidence, PropertyReason};
 use palisade_model::program::{Posts, Program};
 use palisade_semantics::Model;
 
-/// The threads that say a program of events and tasks: evidence about its properties under a model is about them.
+/// The threads that say a program of events and tasks: evidence about its properties under a model
+/// is about them.
 pub fn threads_that_say(program: &Program, model: Model) -> Result<Program, CheckFailure> {
     if model == Model::Pso {
         reject!(Form, "events and tasks run under SC or under TSO");
@@ -19,10 +21,11 @@ pub fn threads_that_say(program: &Program, model: Model) -> Result<Program, Chec
     }
 }
 
-/// Checks that `evidence` shows a program of events and tasks never to reach the targets that it names, by what `threads` never reach.
+/// Checks that `evidence` shows a program of events and tasks never to reach the targets that it
+/// names, by what `threads` never reach.
 ///
-/// Where posts are plain under TSO, closed value sets are enough, as they know no order of steps. All else speaks of posts that drain, and the
-/// program must be robust with its plain posts.
+/// Where posts are plain under TSO, closed value sets are enough, as they know no order of steps.
+/// All else speaks of posts that drain, and the program must be robust with its plain posts.
 pub fn check_posted_property(
     program: &Program,
     threads: &Program,

@@ -1,4 +1,5 @@
-//! Programs without triangular races: a closed set of configurations under SC of which none is a race.
+//! Programs without triangular races: a closed set of configurations under SC of which none is a
+//! race.
 
 use super::closed::check_closed_set;
 use super::ranges::Range;

@@ -1,8 +1,9 @@
 //! Triangular races: that a configuration is none, and that a computation ends in one.
 //!
-//! A race is a configuration under SC in which one copy of a thread stands at a load, after a store to another address since its last instruction
-//! that drains the buffer, and another copy stores to the same address next. A thread's buffer notes what it has stored since: nothing,
-//! one address, or (by a mark) several. Where no load can follow before the next drain, nothing is noted.
+//! A race is a configuration under SC in which one copy of a thread stands at a load, after a store
+//! to another address since its last instruction that drains the buffer, and another copy stores to
+//! the same address next. A thread's buffer notes what it has stored since: nothing, one address,
+//! or (by a mark) several. Where no load can follow before the next drain, nothing is noted.
 
 use super::local::Threads;
 use super::steps::Configuration;
@@ -73,7 +74,8 @@ fn note(stored: &mut BTreeSet<Value>, event: &Event) {
     }
 }
 
-/// Checks that `witness` is a computation of `program` (with its copies and domain) that ends in a triangular race.
+/// Checks that `witness` is a computation of `program` (with its copies and domain) that ends in a
+/// triangular race.
 pub fn check_race(program: &Program, witness: &RaceWitness) -> Result<(), CheckFailure> {
     check_counts(program, &witness.instance)?;
     let is_there = |copy: &CopyId| copy.copy < witness.instance.count(copy.thread);
@@ -109,7 +111,8 @@ pub fn check_race(program: &Program, witness: &RaceWitness) -> Result<(), CheckF
     check_store(rest, step.copy, *address)
 }
 
-/// Checks that the events behind the load are one store to its address by another copy, or a section that has come to one.
+/// Checks that the events behind the load are one store to its address by another copy, or a
+/// section that has come to one.
 fn check_store(events: &[Event], reader: CopyId, address: Value) -> Result<(), CheckFailure> {
     let Some((last, before)) = events.split_last() else { reject!(Run, "no store follows the load") };
     if events.iter().any(|event| event.step.copy != last.step.copy) || last.step.copy == reader {

@@ -1,8 +1,9 @@
 //! Sets of values, and what an expression can come to when its registers are in such sets.
 //!
-//! An expression over few values is evaluated for each choice of them. Where they are too many the least and the greatest value are
-//! computed from those of its parts, an operator that has no rule giving any number. In both cases a choice for which the expression
-//! has no value gives none: the instruction is not executed then.
+//! An expression over few values is evaluated for each choice of them. Where they are too many the
+//! least and the greatest value are computed from those of its parts, an operator that has no rule
+//! giving any number. In both cases a choice for which the expression has no value gives none: the
+//! instruction is not executed then.
 
 use palisade_model::program::{BinaryOperator, Domain, Expression, RegisterId, UnaryOperator, Value, truncate};
 use std::collections::BTreeSet;
@@ -137,7 +138,8 @@ impl Values<'_> {
         Range::of(results)
     }
 
-    /// Bounds of the expression's value; nothing when it has none, and all numbers where no rule bounds it.
+    /// Bounds of the expression's value; nothing when it has none, and all numbers where no rule
+    /// bounds it.
     fn hull(&self, expression: &Expression, wrapping: Option<Domain>) -> Option<(i128, i128)> {
         let hull = match expression {
             Expression::Constant(value) | Expression::Address { value, .. } => {

@@ -7,10 +7,12 @@ use crate::failure::reject;
 use palisade_model::program::{Action, Copies, Program, Thread, Value};
 use std::collections::BTreeSet;
 
-/// For each thread and instruction, whether it is a store whose delay nobody can see: on no path from it an instruction that could overtake
-/// it comes before one that drains the buffer. Under TSO that is a load, under PSO any access.
+/// For each thread and instruction, whether it is a store whose delay nobody can see: on no path
+/// from it an instruction that could overtake it comes before one that drains the buffer. Under TSO
+/// that is a load, under PSO any access.
 ///
-/// Such a store reaches memory at once when the buffer is empty (THEORY.md, "Closed sets with store buffers").
+/// Such a store reaches memory at once when the buffer is empty (THEORY.md, "Closed sets with store
+/// buffers").
 pub(crate) fn dead_delays(program: &Program, buffering: Buffering) -> Vec<Vec<bool>> {
     program.threads.iter().map(|thread| dead_delays_of(thread, buffering)).collect()
 }
@@ -39,7 +41,8 @@ fn dead_delays_of(thread: &Thread, buffering: Buffering) -> Vec<bool> {
     thread.instructions.iter().map(|own| is_dead(&own.action, own.target.index())).collect()
 }
 
-/// The addresses at which silent stores are left out. Checks that each is written by one thread of one copy at most.
+/// The addresses at which silent stores are left out. Checks that each is written by one thread of
+/// one copy at most.
 pub(super) fn silent_addresses(
     program: &Program,
     buffering: Buffering,

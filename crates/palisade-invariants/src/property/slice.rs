@@ -1,8 +1,9 @@
 //! The sliced program, and that what its slice leaves out does not matter.
 //!
-//! Every computation of the program is one of the sliced program, step by step, in which memory at the addresses that the sliced program
-//! reads, registers where the sliced program may still read them, labels and the lock are the same. So a target that the program reaches is
-//! reached by the sliced program (THEORY.md, "Slices").
+//! Every computation of the program is one of the sliced program, step by step, in which memory at
+//! the addresses that the sliced program reads, registers where the sliced program may still read
+//! them, labels and the lock are the same. So a target that the program reaches is reached by the
+//! sliced program (THEORY.md, "Slices").
 
 use super::ranges::Range;
 use super::values::{Bounds, accessed, runs};
@@ -30,11 +31,12 @@ pub(super) fn observed(question: Option<&Question>) -> Observed {
     all
 }
 
-/// The sliced program, and the addresses that its slice may write. Checks that the slice is one, contains no target, and writes nothing
-/// that `observed` has or that the sliced program reads, where the address is a constant or `all_reads` counts.
+/// The sliced program, and the addresses that its slice may write. Checks that the slice is one,
+/// contains no target, and writes nothing that `observed` has or that the sliced program reads,
+/// where the address is a constant or `all_reads` counts.
 ///
-/// What is left to be checked of other reads is that none of them, in the configurations of a closed set, is from an address that the slice
-/// may write.
+/// What is left to be checked of other reads is that none of them, in the configurations of a
+/// closed set, is from an address that the slice may write.
 pub(super) fn sliced_program(
     program: &Program,
     slice: &[Vec<InstructionId>],
@@ -84,7 +86,8 @@ pub(super) fn sliced_program(
     Ok((sliced, written))
 }
 
-/// The addresses that the slice may write. Checks that none of them is observed, or may be read by the sliced program.
+/// The addresses that the slice may write. Checks that none of them is observed, or may be read by
+/// the sliced program.
 fn check_addresses(
     program: &Program,
     sliced: &Program,
@@ -142,7 +145,8 @@ fn observed_registers(observed: &Observed, id: ThreadId, thread: &Thread) -> Vec
     registers
 }
 
-/// Checks that no instruction of the slice writes a register that is live after it in the sliced thread.
+/// Checks that no instruction of the slice writes a register that is live after it in the sliced
+/// thread.
 fn check_registers(
     thread: &Thread,
     sliced: &Thread,
@@ -162,7 +166,8 @@ fn check_registers(
     Ok(())
 }
 
-/// The registers of a thread that are live at each label, those observed being live where no instruction stands.
+/// The registers of a thread that are live at each label, those observed being live where no
+/// instruction stands.
 pub(super) fn least_liveness(thread: &Thread, observed: &[bool]) -> Vec<Vec<bool>> {
     let mut live = vec![vec![false; thread.registers.len()]; thread.labels.len()];
     for (label, instructions) in thread.instructions_by_label().iter().enumerate() {

@@ -23,13 +23,15 @@ impl Threads<'_> {
         Ok(local)
     }
 
-    /// Whether the queue of a local state is in the form that steps give it, and belongs to a thread without the lock.
+    /// Whether the queue of a local state is in the form that steps give it, and belongs to a
+    /// thread without the lock.
     pub(super) fn is_queue_in_form(&mut self, local: &BufferedLocal) -> bool {
         let Some(label) = local.label else { return false };
         !local.holding && self.queue_in_form(local.thread, label, &local.buffer) == local.buffer
     }
 
-    /// The steps of a thread without the lock that its queue is about: a capture, and stores that loads have overtaken.
+    /// The steps of a thread without the lock that its queue is about: a capture, and stores that
+    /// loads have overtaken.
     pub(super) fn lagging_steps(
         &mut self,
         successors: &mut Vec<Successor>,
@@ -79,7 +81,8 @@ impl Threads<'_> {
         Ok(())
     }
 
-    /// The address and value of an instruction that is a store, not silent, which loads may overtake before a drain.
+    /// The address and value of an instruction that is a store, not silent, which loads may
+    /// overtake before a drain.
     fn overtaken_store(
         &self,
         control: Control,
@@ -108,8 +111,8 @@ impl Threads<'_> {
         self.silent.contains(&address) && self.in_memory(control, address) == value
     }
 
-    /// Where a thread can come behind a store by loads on its queue: with an empty queue, in any state in which it settles or gone; with others,
-    /// at a store that loads overtake.
+    /// Where a thread can come behind a store by loads on its queue: with an empty queue, in any
+    /// state in which it settles or gone; with others, at a store that loads overtake.
     fn caught_up(&mut self, control: Control, start: BufferedLocal) -> Result<Vec<Option<u32>>, CheckFailure> {
         let mut found = Vec::new();
         let mut seen: HashSet<BufferedLocal> = HashSet::new();
@@ -175,7 +178,8 @@ impl Threads<'_> {
         }
     }
 
-    /// What a load on a queue reads: the youngest own store to its address, or what the first snapshot has there.
+    /// What a load on a queue reads: the youngest own store to its address, or what the first
+    /// snapshot has there.
     fn lagging_value(&self, queue: &[BufferEntry], address: Value) -> Value {
         let own = queue.iter().rev().find_map(|entry| match entry {
             BufferEntry::Store(own, value) if *own == address => Some(*value),
@@ -189,8 +193,9 @@ impl Threads<'_> {
         own.unwrap_or_else(|| self.in_memory(snapshot, address))
     }
 
-    /// A queue in its form for a label: snapshots have the initial value wherever nothing is loaded any more, of own stores only the youngest to
-    /// each address that may be loaded is there, none before the first snapshot, and of equal neighbours one.
+    /// A queue in its form for a label: snapshots have the initial value wherever nothing is loaded
+    /// any more, of own stores only the youngest to each address that may be loaded is there, none
+    /// before the first snapshot, and of equal neighbours one.
     fn queue_in_form(&mut self, thread: ThreadId, label: LabelId, queue: &[BufferEntry]) -> Vec<BufferEntry> {
         let mut form = Vec::new();
         let mut younger: HashSet<Value> = HashSet::new();

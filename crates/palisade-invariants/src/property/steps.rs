@@ -1,7 +1,8 @@
 //! The steps of the sliced program with unbounded store buffers.
 //!
-//! While a thread holds the lock, only that thread steps: what others can do meanwhile, local instructions, stores into their buffers and fences,
-//! they can do before or after (THEORY.md, "Closed sets with store buffers").
+//! While a thread holds the lock, only that thread steps: what others can do meanwhile, local
+//! instructions, stores into their buffers and fences, they can do before or after (THEORY.md,
+//! "Closed sets with store buffers").
 
 use super::Buffering;
 use super::local::Threads;
@@ -120,8 +121,8 @@ impl Threads<'_> {
         Ok(())
     }
 
-    /// The stores of a thread's buffer that may reach memory next: the oldest under TSO; under PSO the oldest to each address, before
-    /// the first mark.
+    /// The stores of a thread's buffer that may reach memory next: the oldest under TSO; under PSO
+    /// the oldest to each address, before the first mark.
     fn flushes(&self, local: &BufferedLocal) -> Vec<Effect> {
         let mut flushes = Vec::new();
         if self.buffering == Buffering::Noted {
@@ -222,7 +223,8 @@ impl Threads<'_> {
         Ok(Some(Effect { local: after, write }))
     }
 
-    /// The address that an instruction accesses. Rejects when shifts of counters do not commute with that.
+    /// The address that an instruction accesses. Rejects when shifts of counters do not commute
+    /// with that.
     fn address(
         &self,
         thread: ThreadId,
@@ -258,7 +260,8 @@ impl Threads<'_> {
         self.buffering.in_form(buffer).expect("steps put into a buffer only what the model has")
     }
 
-    /// The value that a thread sees at an address: the youngest in its buffer, or the one in memory.
+    /// The value that a thread sees at an address: the youngest in its buffer, or the one in
+    /// memory.
     fn seen(&self, control: Control, local: &BufferedLocal, address: Value) -> Value {
         if self.buffering == Buffering::Noted {
             return self.in_memory(control, address);

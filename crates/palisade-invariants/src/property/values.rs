@@ -1,4 +1,5 @@
-//! Values that registers and memory can have: closed under every instruction by itself, whatever has come before.
+//! Values that registers and memory can have: closed under every instruction by itself, whatever
+//! has come before.
 
 use super::ranges::{Purpose, Range, Values};
 use crate::CheckFailure;
@@ -14,8 +15,8 @@ pub(super) struct Bounds {
     memory: Vec<((i128, i128), Range)>,
 }
 
-/// Checks that an invariant is well formed, contains the initial values, and is closed under every instruction of the threads
-/// that have copies.
+/// Checks that an invariant is well formed, contains the initial values, and is closed under every
+/// instruction of the threads that have copies.
 pub(super) fn check_values(program: &Program, invariant: &ValueInvariant) -> Result<Bounds, CheckFailure> {
     let bounds = decode(program, invariant)?;
     check_initial(program, &bounds)?;
@@ -150,7 +151,8 @@ impl Bounds {
             | Action::Unlock
             | Action::Ensure(_)
             | Action::Fail => true,
-            // Evidence about a program with tasks is rejected before; nothing is shown about them here.
+            // Evidence about a program with tasks is rejected before; nothing is shown about them
+            // here.
             Action::Post { .. } => false,
         }
     }
@@ -195,8 +197,8 @@ impl Bounds {
     }
 }
 
-/// The addresses that an instruction may access: the one it names, or what the bounds say. Nothing when it accesses none, and all
-/// without bounds.
+/// The addresses that an instruction may access: the one it names, or what the bounds say. Nothing
+/// when it accesses none, and all without bounds.
 pub(super) fn accessed(
     program: &Program,
     bounds: Option<&Bounds>,

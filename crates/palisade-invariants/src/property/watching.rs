@@ -6,10 +6,12 @@ use palisade_model::program::{
 use palisade_semantics::Target;
 use std::collections::BTreeSet;
 
-/// The program that comes to a `fail` where one of the targets is violated, and is the same else; with these.
+/// The program that comes to a `fail` where one of the targets is violated, and is the same else;
+/// with these.
 ///
-/// An `ensure e` among the targets does nothing. Behind all instructions of its thread stand two more for it: from its label `assume !e` leads to a label of
-/// its own, and there stands a `fail`. So the condition is one like others to all that looks at counters.
+/// An `ensure e` among the targets does nothing. Behind all instructions of its thread stand two
+/// more for it: from its label `assume !e` leads to a label of its own, and there stands a `fail`.
+/// So the condition is one like others to all that looks at counters.
 pub(super) fn watching(program: &Program, targets: &[Target]) -> (Program, BTreeSet<(ThreadId, InstructionId)>) {
     let mut result = program.clone();
     let mut fails = BTreeSet::new();

@@ -11,8 +11,8 @@ use palisade_semantics::crowd::is_crowd;
 use palisade_semantics::{CopyId, Effect, Event, Instance, Machine, Observable, Question, State, StepKind, Target};
 use std::collections::BTreeSet;
 
-/// Checks that `witness` is a computation of `program` (with its copies and domain) that reaches its target. `question` is the one that
-/// the program's file asks.
+/// Checks that `witness` is a computation of `program` (with its copies and domain) that reaches
+/// its target. `question` is the one that the program's file asks.
 pub fn check_property_witness(
     program: &Program,
     question: Option<&Question>,
@@ -20,7 +20,8 @@ pub fn check_property_witness(
 ) -> Result<(), CheckFailure> {
     check_counts(program, &witness.instance)?;
     super::goal(program, question, std::slice::from_ref(&witness.target))?;
-    // All copies count in a final state; elsewhere those that take no step change nothing, and may be many.
+    // All copies count in a final state; elsewhere those that take no step change nothing, and may
+    // be many.
     if witness.target == Target::FinalStates && witness.instance.total() > MOST_CHOICES as u64 {
         reject!(Form, "a final state of {} copies is too large to look at", witness.instance.total());
     }

@@ -1,8 +1,9 @@
 //! Changes of the sources: a fence in front of a statement, a store made sequentially consistent,
 //! another ordering.
 //!
-//! A change is proposed for a place that debug information gives. That it does what it is proposed for is not shown here: the changed
-//! sources have to be built and checked again. Where the statement cannot be found for certain, there is a reason and no change.
+//! A change is proposed for a place that debug information gives. That it does what it is proposed
+//! for is not shown here: the changed sources have to be built and checked again. Where the
+//! statement cannot be found for certain, there is a reason and no change.
 
 mod c;
 mod c_orderings;
@@ -115,7 +116,8 @@ impl Language {
     }
 }
 
-/// The byte at a position, whose column counts bytes; the first one of the line that is no white space where there is no column.
+/// The byte at a position, whose column counts bytes; the first one of the line that is no white
+/// space where there is no column.
 fn offset(text: &str, position: Position) -> Option<usize> {
     let start: usize = text.split_inclusive('\n').take(position.line.checked_sub(1)?).map(str::len).sum();
     let line = text.get(start..)?.split('\n').next()?;

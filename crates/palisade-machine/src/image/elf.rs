@@ -140,7 +140,8 @@ impl Image {
             };
             let value = match (r_type, symbol) {
                 (R_X86_64_RELATIVE, _) => base.wrapping_add(addend),
-                // The loader asks a function which one to take; it has the name of what it chooses from.
+                // The loader asks a function which one to take; it has the name of what it chooses
+                // from.
                 (R_X86_64_IRELATIVE, _) => {
                     let chooser = base.wrapping_add(addend);
                     let symbol = self.symbols.iter().find(|symbol| symbol.address == chooser && symbol.size > 0);

@@ -1,7 +1,8 @@
 //! Names of memory as its program has them: `queue.tail`, `lock.next`.
 //!
-//! Objects are the statics of the file and what roles are given, closures with what they have captured among it; from there pointers are
-//! followed in memory as it is when the roles begin. Names are for people alone: nothing else rests on them.
+//! Objects are the statics of the file and what roles are given, closures with what they have
+//! captured among it; from there pointers are followed in memory as it is when the roles begin.
+//! Names are for people alone: nothing else rests on them.
 
 use super::Memory;
 use super::types::{KnownTypes, Member, Shape, Type, TypeId, Types};
@@ -46,7 +47,8 @@ const MOST_ELEMENTS: u64 = 64;
 const DEEPEST: usize = 24;
 
 impl Fields {
-    /// Follows pointers from statics and from what the functions are given. Nothing without debug information.
+    /// Follows pointers from statics and from what the functions are given. Nothing without debug
+    /// information.
     pub(crate) fn read(bytes: &[u8], memory: &Memory, calls: &[Call<'_>]) -> Self {
         let base = memory.snapshot.base;
         let functions: Vec<u64> = calls.iter().map(|(function, _)| function.wrapping_sub(base)).collect();

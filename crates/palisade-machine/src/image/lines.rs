@@ -85,8 +85,8 @@ impl<'a> Lines<'a> {
         frames
     }
 
-    /// Whether the code at an address was compiled with what is around it: Rust's own libraries come compiled. Where there is no debug
-    /// information, nobody knows.
+    /// Whether the code at an address was compiled with what is around it: Rust's own libraries
+    /// come compiled. Where there is no debug information, nobody knows.
     pub(crate) fn is_of_this_build(&self, address: u64) -> bool {
         let folder = || {
             let context = self.context.as_ref()?;
@@ -126,7 +126,8 @@ impl<'a> Lines<'a> {
         has().unwrap_or(true)
     }
 
-    /// What the debug information says of the compilers that have made the functions at these addresses, with their options.
+    /// What the debug information says of the compilers that have made the functions at these
+    /// addresses, with their options.
     pub(crate) fn builds(&self, addresses: impl Iterator<Item = u64>) -> BTreeSet<String> {
         addresses.filter_map(|address| self.producer(address)).collect()
     }

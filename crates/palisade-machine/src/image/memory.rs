@@ -1,4 +1,5 @@
-//! What memory holds when the roles begin: the snapshot's words, and the file's where there are none.
+//! What memory holds when the roles begin: the snapshot's words, and the file's where there are
+//! none.
 
 use super::{Fields, Heap, Image, Snapshot, Stacks};
 

@@ -82,7 +82,8 @@ pub(crate) struct Types<'a> {
 }
 
 impl<'a> Types<'a> {
-    /// Finds the statics of a file, and the parameters of the functions at these addresses. Nothing without debug information.
+    /// Finds the statics of a file, and the parameters of the functions at these addresses. Nothing
+    /// without debug information.
     pub(crate) fn read(bytes: &'a [u8], functions: &[u64]) -> Option<Self> {
         let file = ElfFile64::<Endianness>::parse(bytes).ok()?;
         let section = |id: SectionId| -> Result<Slice<'a>, gimli::Error> {

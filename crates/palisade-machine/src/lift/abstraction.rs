@@ -1,8 +1,9 @@
 //! What is known of a value at a place of the code, whatever the run.
 //!
-//! An [`Abstract`] says that a value is one number, that it points into the role's own stack frame, that it is some
-//! number, or that nothing is known, so that it may point into the frame. Only what is proved to be a number may
-//! leave the thread, and only what is proved to point into the frame is private.
+//! An [`Abstract`] says that a value is one number, that it points into the role's own stack frame,
+//! that it is some number, or that nothing is known, so that it may point into the frame. Only what
+//! is proved to be a number may leave the thread, and only what is proved to point into the frame
+//! is private.
 
 use palisade_model::program::{BinaryOperator as Op, Expression, UnaryOperator, Value, truncate};
 
@@ -15,7 +16,8 @@ pub(crate) enum Abstract {
     Frame(i64),
     /// A number that as many low bits hold; of 64 bits, any number.
     Number(u8),
-    /// What is left when a part of a register is written: some low bits are a number, whatever the others are. Only registers hold it.
+    /// What is left when a part of a register is written: some low bits are a number, whatever the
+    /// others are. Only registers hold it.
     Low(Low),
     /// Anything, a pointer into the frame included.
     Unknown,
@@ -198,7 +200,8 @@ impl Abstract {
         }
     }
 
-    /// The value of an expression all of whose parts are known numbers: what it computes on its way may need 128 bits.
+    /// The value of an expression all of whose parts are known numbers: what it computes on its way
+    /// may need 128 bits.
     fn computed(
         expression: &Expression,
         register: &impl Fn(palisade_model::program::RegisterId) -> Self,
@@ -215,7 +218,8 @@ impl Abstract {
         expression.replaced(&|part| leaf(part).map(Expression::Constant)).evaluate(&[], None).ok()
     }
 
-    /// What is known of an expression, given what is known of its registers and of what memory has held.
+    /// What is known of an expression, given what is known of its registers and of what memory has
+    /// held.
     pub(crate) fn of(
         expression: &Expression,
         register: &impl Fn(palisade_model::program::RegisterId) -> Self,
@@ -261,7 +265,8 @@ impl Low {
         Abstract::Low(Self { bits: self.bits.min(other.bits), value, whole })
     }
 
-    /// What writing a part of a register comes to: a mask that clears low bits, and a number that takes their place.
+    /// What writing a part of a register comes to: a mask that clears low bits, and a number that
+    /// takes their place.
     fn of(operator: Op, left: Abstract, right: Abstract) -> Option<Abstract> {
         match (operator, left, right) {
             (Op::BitAnd, Constant(_), Constant(_)) => None,

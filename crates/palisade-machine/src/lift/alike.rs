@@ -1,7 +1,9 @@
-//! Instructions that access the same cell as one before them: an address is computed once, and what is loaded from there is replaced later.
+//! Instructions that access the same cell as one before them: an address is computed once, and what
+//! is loaded from there is replaced later.
 //!
-//! Where short executions come to the first and not to the second, or to fewer cells of it, the cells of the first are those that it may have. As with
-//! executions, nothing rests on this: what an address is besides is found by the search.
+//! Where short executions come to the first and not to the second, or to fewer cells of it, the
+//! cells of the first are those that it may have. As with executions, nothing rests on this: what
+//! an address is besides is found by the search.
 
 use palisade_model::program::{
     Action, BinaryOperator as Op, Expression, Instruction, RegisterId, Thread, UnaryOperator, Value,
@@ -66,7 +68,8 @@ enum Equal {
 /// What is known at a label.
 type Facts = BTreeSet<(Sum, Equal)>;
 
-/// For the places of accesses, the places of others before them, and by how much their addresses are less.
+/// For the places of accesses, the places of others before them, and by how much their addresses
+/// are less.
 pub(super) fn before(thread: &Thread) -> BTreeMap<usize, BTreeSet<(usize, Value)>> {
     let facts = facts(thread);
     let mut found: BTreeMap<usize, BTreeSet<(usize, Value)>> = BTreeMap::new();

@@ -1,8 +1,8 @@
 //! Addresses that are computed as the code runs, held to the cells that were seen.
 //!
-//! Which cells an instruction accesses is found out by runs of the roles. Nothing rests on these runs: the address that the
-//! program computes is divided by whether it is one of these cells, so that any other one is an error, which the search
-//! under SC reports.
+//! Which cells an instruction accesses is found out by runs of the roles. Nothing rests on these
+//! runs: the address that the program computes is divided by whether it is one of these cells, so
+//! that any other one is an error, which the search under SC reports.
 
 use palisade_model::program::{BinaryOperator as Op, Expression};
 use palisade_syntax::x86::fold::{binary, or};

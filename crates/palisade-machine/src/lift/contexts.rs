@@ -1,5 +1,5 @@
-//! Where control is: an instruction, the calls that have led to its function, and the ways inside of
-//! it that are kept apart.
+//! Where control is: an instruction, the calls that have led to its function, and the ways inside
+//! of it that are kept apart.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

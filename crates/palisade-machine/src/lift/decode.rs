@@ -1,7 +1,8 @@
 //! From bytes to the forms of the table: which instruction stands at an address.
 //!
-//! What an instruction means is not said here but by the table that readers of litmus tests use as well. The library that
-//! decodes is used here and nowhere else. Instructions that are not listed are refused.
+//! What an instruction means is not said here but by the table that readers of litmus tests use as
+//! well. The library that decodes is used here and nowhere else. Instructions that are not listed
+//! are refused.
 
 use super::vectors::vector;
 use iced_x86::{ConditionCode as IcedCondition, Decoder, DecoderOptions, Formatter, GasFormatter};
@@ -132,7 +133,8 @@ pub(crate) struct NotUnderstood {
     pub(crate) is_of_thread: bool,
 }
 
-/// Decodes the instruction at an address. Data of the thread's own is counted from an address, if that is known.
+/// Decodes the instruction at an address. Data of the thread's own is counted from an address, if
+/// that is known.
 pub(crate) fn decode(bytes: &[u8], address: u64, thread_pointer: Option<u64>) -> Result<Decoded, NotUnderstood> {
     let mut decoder = Decoder::with_ip(64, &bytes[..bytes.len().min(15)], address, DecoderOptions::NONE);
     let instruction = decoder.decode();

@@ -1,10 +1,11 @@
 //! Steps that only pass time, left out: a processor spins for a while between two attempts, and
 //! what it counts is dead behind the loop.
 //!
-//! Left out are strongly connected local steps that control leaves for one label, at which no register that they write is live. A thread
-//! does the same to memory whether it goes through such a loop or past it: what it loads and stores, and in which order, is the same, and
-//! so is every register that somebody reads later. Only a loop that goes on for ever would be missed, and a thread that does nothing for
-//! ever has no more behaviour than one that goes on.
+//! Left out are strongly connected local steps that control leaves for one label, at which no
+//! register that they write is live. A thread does the same to memory whether it goes through such
+//! a loop or past it: what it loads and stores, and in which order, is the same, and so is every
+//! register that somebody reads later. Only a loop that goes on for ever would be missed, and a
+//! thread that does nothing for ever has no more behaviour than one that goes on.
 //!
 //! The same holds of a branch both of whose ways come to one label: whether a thread yields or
 //! spins. What it asks about, such as how often it has tried, then matters to nobody. So does a
@@ -142,7 +143,8 @@ impl<'a> Search<'a> {
             && steps.all(|step| matches!(step.action, Action::Assign { .. } | Action::Assume(_) | Action::Nop))
     }
 
-    /// The labels from which and to which local steps lead from a label and back; none where they do not lead back.
+    /// The labels from which and to which local steps lead from a label and back; none where they
+    /// do not lead back.
     fn circle(&self, head: LabelId) -> BTreeSet<LabelId> {
         let after = |label: LabelId| -> Vec<LabelId> {
             if self.is_local(label) { self.from(label).map(|step| step.target).collect() } else { Vec::new() }

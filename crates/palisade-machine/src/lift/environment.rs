@@ -17,7 +17,8 @@ const VECTORS: usize = SCRATCH as usize + 1;
 /// The family of `rsp`.
 pub(crate) const STACK_POINTER: u8 = 4;
 
-/// The registers that a function may change, by the calling convention: rax, rcx, rdx, rsi, rdi, r8 to r11.
+/// The registers that a function may change, by the calling convention: rax, rcx, rdx, rsi, rdi, r8
+/// to r11.
 pub(crate) const CALLER_SAVED: [u8; 9] = [0, 1, 2, 6, 7, 8, 9, 10, 11];
 
 /// The registers in which a function gets its arguments, in order: rdi, rsi, rdx, rcx, r8, r9.
@@ -32,7 +33,8 @@ pub(crate) struct Environment {
     flags: [Abstract; 5],
     /// The halves of the registers of 16 bytes, the lower one first.
     vectors: [[Abstract; 2]; VECTORS],
-    /// What was written to the frame: offset to number of bytes and value. What is not here holds some number.
+    /// What was written to the frame: offset to number of bytes and value. What is not here holds
+    /// some number.
     frame: BTreeMap<i64, (u8, Abstract)>,
     /// Where the thread's own data is counted from, if that is known.
     pub(crate) thread_pointer: Option<u64>,
@@ -41,8 +43,8 @@ pub(crate) struct Environment {
 }
 
 impl Environment {
-    /// The state in which a role begins: its arguments in registers, 0 in the others, the stack pointer at its return
-    /// address.
+    /// The state in which a role begins: its arguments in registers, 0 in the others, the stack
+    /// pointer at its return address.
     pub(crate) fn at_start(role: &RoleCode, return_address: i64) -> Self {
         let mut families = [Abstract::Constant(0); 16];
         for (family, value) in ARGUMENTS.iter().zip(&role.arguments) {
@@ -160,7 +162,8 @@ impl Environment {
         let end = offset + i64::from(bytes);
         for at in self.touching(offset, bytes) {
             let (known, old) = self.frame.remove(&at).expect("it is there");
-            // Of a number that is partly overwritten nothing need be kept; what is left of a pointer is no number.
+            // Of a number that is partly overwritten nothing need be kept; what is left of a
+            // pointer is no number.
             if !old.is_number() {
                 self.keep_piece(at, offset);
                 self.keep_piece(end, at + i64::from(known));

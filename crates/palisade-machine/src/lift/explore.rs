@@ -1,7 +1,8 @@
 //! All places of a role's code that control may come to, with what is known there.
 //!
-//! Calls are followed into their functions, once for each chain of calls, so that what a function is given by one caller
-//! is not mixed up with what another one gives. A place is looked at again whenever less is known of it than before.
+//! Calls are followed into their functions, once for each chain of calls, so that what a function
+//! is given by one caller is not mixed up with what another one gives. A place is looked at again
+//! whenever less is known of it than before.
 
 use super::RoleCode;
 use super::atomics::{self, AtomicCall};
@@ -106,8 +107,8 @@ pub(crate) struct Explored {
     pub(crate) atomics: BTreeMap<ContextId, AtomicCall>,
 }
 
-/// Goes through the code of a role. What is not understood is refused where control cannot but come there; elsewhere it is for an
-/// exploration of the program to show that it does not.
+/// Goes through the code of a role. What is not understood is refused where control cannot but come
+/// there; elsewhere it is for an exploration of the program to show that it does not.
 pub(crate) fn explore(role: &RoleCode, knowledge: &mut Knowledge<'_>) -> Result<Explored, (ObjectionAt, Contexts)> {
     let mut apart = Apart::default();
     loop {
@@ -348,7 +349,8 @@ impl Performing<'_, '_> {
         }
     }
 
-    /// The function of another file that an entry of the linker's table jumps to; other code stays what it is.
+    /// The function of another file that an entry of the linker's table jumps to; other code stays
+    /// what it is.
     fn behind_table(&self, address: u64) -> u64 {
         let memory = &self.knowledge.memory;
         let read = |address| memory.image.code(address).and_then(|code| decode(code, address, None).ok());
@@ -390,7 +392,8 @@ impl Performing<'_, '_> {
         }
     }
 
-    /// Control goes to one of the addresses that runs have shown; where it goes elsewhere is found out by the search.
+    /// Control goes to one of the addresses that runs have shown; where it goes elsewhere is found
+    /// out by the search.
     fn choice(
         &mut self,
         chosen: Chosen,

@@ -1,7 +1,8 @@
 //! The role's stack frame as registers: which bytes of it are one.
 //!
-//! Bytes that some access takes together are one register; all accesses to it read or write some of its bits. Words of 8
-//! bytes stand apart, and an access across two of them is two accesses to private memory, which nobody can tell.
+//! Bytes that some access takes together are one register; all accesses to it read or write some of
+//! its bits. Words of 8 bytes stand apart, and an access across two of them is two accesses to
+//! private memory, which nobody can tell.
 
 use palisade_syntax::x86::lowerer::{Piece, Slot};
 use std::collections::BTreeMap;

@@ -4,10 +4,13 @@
 //! leaves blocks in use alone. So a call that takes memory returns one of three kinds of block,
 //! whichever:
 //!
-//! - A new one, of which each copy has a few of its own. That drains no store buffer: `Box::new` is no fence.
-//! - One that the same copy has freed and kept, as caches of threads do. That drains nothing either.
-//! - One that somebody has freed for others. What he stored before is in memory by then, since his stores are in order;
-//!   and whoever takes it holds the allocator's lock, so that his own stores are in memory as well.
+//! - A new one, of which each copy has a few of its own. That drains no store buffer: `Box::new` is
+//!   no fence.
+//! - One that the same copy has freed and kept, as caches of threads do. That drains nothing
+//!   either.
+//! - One that somebody has freed for others. What he stored before is in memory by then, since his
+//!   stores are in order; and whoever takes it holds the allocator's lock, so that his own stores
+//!   are in memory as well.
 //!
 //! A call that frees a block says so in its *life*, by stores that wait in the buffer behind older
 //! ones; it writes poison over it if somebody may get it again. Whoever accesses a block looks at

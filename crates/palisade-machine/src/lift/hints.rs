@@ -1,11 +1,15 @@
-//! Loads that are hints: whatever they find is checked later, so that any value will do that their cells may hold.
+//! Loads that are hints: whatever they find is checked later, so that any value will do that their
+//! cells may hold.
 //!
-//! Each such load becomes a choice of one of these values. They are found by executions, and nothing rests on these: what is stored to such a cell is
-//! divided by whether it is one of the values, so that any other one is an error, which the search under SC reports.
+//! Each such load becomes a choice of one of these values. They are found by executions, and
+//! nothing rests on these: what is stored to such a cell is divided by whether it is one of the
+//! values, so that any other one is an error, which the search under SC reports.
 //!
-//! Every execution of the code under TSO is one of the code so weakened. By induction: the first load of a hint that finds a value out of the
-//! set finds one that a store before it has written, in an execution of the weakened code; if that is robust, some interleaving of it writes the
-//! same value, which is an error. So if it is robust and without errors, what the code does under TSO the weakened code does under SC.
+//! Every execution of the code under TSO is one of the code so weakened. By induction: the first
+//! load of a hint that finds a value out of the set finds one that a store before it has written,
+//! in an execution of the weakened code; if that is robust, some interleaving of it writes the same
+//! value, which is an error. So if it is robust and without errors, what the code does under TSO
+//! the weakened code does under SC.
 
 use super::discover::{self, Access, Initial};
 use super::refusal::Objection;

@@ -1,8 +1,8 @@
 //! What is known of shared memory: which bytes roles may write, and what the others hold for good.
 //!
-//! A place of memory that no role writes is a constant: a pointer in a structure, an entry of a table of functions. At
-//! first nothing is written. Whenever a store turns up that contradicts what was read as a constant, that knowledge is
-//! stale, and all roles are gone through again.
+//! A place of memory that no role writes is a constant: a pointer in a structure, an entry of a
+//! table of functions. At first nothing is written. Whenever a store turns up that contradicts what
+//! was read as a constant, that knowledge is stale, and all roles are gone through again.
 //!
 //! Stores of different sizes to the same bytes divide them: a cell ends wherever such a store ends,
 //! and an access to several cells is one to each of them, in any order (`stretches`). If the roles
@@ -72,7 +72,8 @@ pub(crate) struct Knowledge<'a> {
     /// Whether the threads are to have what the language says of atomic accesses, and not only what
     /// x86 makes of them.
     pub(crate) is_by_language: bool,
-    /// Cells that roles may write: address to number of bytes, and how. Plain stores are of whole cells.
+    /// Cells that roles may write: address to number of bytes, and how. Plain stores are of whole
+    /// cells.
     written: BTreeMap<u64, (u8, Writing)>,
     /// What locked instructions access, which no cell may end in.
     locked: BTreeSet<Cell>,
@@ -283,7 +284,8 @@ impl<'a> Knowledge<'a> {
         Ok(())
     }
 
-    /// Lets a store write all bytes of its access: cells are written plainly, and what is between them becomes one.
+    /// Lets a store write all bytes of its access: cells are written plainly, and what is between
+    /// them becomes one.
     fn write_gaps(&mut self, access: Cell) {
         for (at, bytes, is_cell) in pieces(access, &self.touching(access)) {
             if is_cell {

@@ -1,6 +1,8 @@
-//! Loops that load a value, compute a new one and store it by `cmpxchg`, folded into one atomic step.
+//! Loops that load a value, compute a new one and store it by `cmpxchg`, folded into one atomic
+//! step.
 //!
-//! x86 has no instruction for most functions of a value in memory, so compilers – and people – write
+//! x86 has no instruction for most functions of a value in memory, so compilers – and people –
+//! write
 //!
 //! ```text
 //!     r ← mem[a]
@@ -8,11 +10,12 @@
 //!     locked: if mem[a] = r then mem[a] ← new else r ← mem[a]; go to L
 //! ```
 //!
-//! The load only guesses what the locked instruction checks. When it succeeds, all that the local steps have computed is a
-//! function of what memory held then, so that the loop does what one locked instruction does that computes `new` from the
-//! old value; what failing rounds do besides is to drain the store buffer, which it may do at any time. A loop is folded only
-//! if the value is tested nowhere between the load and the locked instruction, nothing else in it touches memory, and control
-//! leaves it in no other way.
+//! The load only guesses what the locked instruction checks. When it succeeds, all that the local
+//! steps have computed is a function of what memory held then, so that the loop does what one
+//! locked instruction does that computes `new` from the old value; what failing rounds do besides
+//! is to drain the store buffer, which it may do at any time. A loop is folded only if the value is
+//! tested nowhere between the load and the locked instruction, nothing else in it touches memory,
+//! and control leaves it in no other way.
 
 use palisade_model::program::{
     Action, BinaryOperator, ByLabel, Expression, Instruction, InstructionId, Label, LabelId, Liveness, RegisterId,
@@ -77,11 +80,13 @@ pub(super) struct Search<'a> {
     pub(super) thread: &'a Thread,
     pub(super) by_label: &'a ByLabel,
     pub(super) liveness: &'a Liveness,
-    /// Stands for the value that the load has found; [`Expression::Old`] for the one that the locked instruction finds.
+    /// Stands for the value that the load has found; [`Expression::Old`] for the one that the
+    /// locked instruction finds.
     pub(super) guess: RegisterId,
 }
 
-/// What registers hold, as expressions over the registers before the load, the guess, and the value in memory.
+/// What registers hold, as expressions over the registers before the load, the guess, and the value
+/// in memory.
 pub(super) type Values = BTreeMap<RegisterId, Expression>;
 
 /// Larger expressions are left as they are.
@@ -119,7 +124,8 @@ impl Search<'_> {
         self.replacement(*register, address, stored, out, &after)
     }
 
-    /// Goes along local steps to the first other one, and notes the labels passed with the registers as they are there.
+    /// Goes along local steps to the first other one, and notes the labels passed with the
+    /// registers as they are there.
     fn straight(
         &self,
         from: LabelId,
@@ -141,9 +147,10 @@ impl Search<'_> {
         None
     }
 
-    /// Behind the locked instruction: local steps, then a test of whether it has succeeded, and where it has not, local steps
-    /// back to a label of the loop at which all live registers hold what they held, but for a newer value in the place of the guess.
-    /// Gives the label where control goes when it has succeeded, with the registers as they are there.
+    /// Behind the locked instruction: local steps, then a test of whether it has succeeded, and
+    /// where it has not, local steps back to a label of the loop at which all live registers hold
+    /// what they held, but for a newer value in the place of the guess. Gives the label where
+    /// control goes when it has succeeded, with the registers as they are there.
     fn leaves(&self, from: LabelId, mut values: Values, passed: &[(LabelId, Values)]) -> Option<(LabelId, Values)> {
         let mut label = from;
         for _ in 0..LONGEST {
@@ -196,7 +203,8 @@ impl Search<'_> {
         false
     }
 
-    /// Whether all live registers hold what they held at first, but for what memory holds now in the place of the guess.
+    /// Whether all live registers hold what they held at first, but for what memory holds now in
+    /// the place of the guess.
     fn agrees(&self, label: LabelId, values: &Values, known: &Values) -> bool {
         self.liveness.at(label).all(|register| {
             let own = Expression::Register(register);
@@ -210,7 +218,8 @@ impl Search<'_> {
         rebuilt(expression, &|leaf| (*leaf == Expression::Register(self.guess)).then_some(Expression::Old))
     }
 
-    /// An expression where the guess was wrong: a comparison of the guess with what memory holds is decided.
+    /// An expression where the guess was wrong: a comparison of the guess with what memory holds is
+    /// decided.
     fn failed(&self, expression: &Expression) -> Expression {
         let guess = Expression::Register(self.guess);
         match expression {
@@ -230,7 +239,8 @@ impl Search<'_> {
         }
     }
 
-    /// Whether a condition holds where the guess was right, or wrong; nothing where that does not decide it.
+    /// Whether a condition holds where the guess was right, or wrong; nothing where that does not
+    /// decide it.
     fn decided(&self, condition: &Expression, succeeded: bool) -> Option<bool> {
         let known = if succeeded { self.succeeded(condition) } else { self.failed(condition) };
         match known {

@@ -1,7 +1,8 @@
 //! From machine code to threads.
 //!
-//! [`lift`] goes through the code of all roles until nothing new is found out about memory, writes each role as the code
-//! of a thread, and runs the threads to find the cells that computed addresses are of.
+//! [`lift`] goes through the code of all roles until nothing new is found out about memory, writes
+//! each role as the code of a thread, and runs the threads to find the cells that computed
+//! addresses are of.
 
 mod abstraction;
 mod alike;
@@ -94,13 +95,15 @@ pub(crate) struct LiftedRole {
     /// The places that access memory in parts, in any order, by their numbers; whether the
     /// processor makes such an access at once.
     pub(crate) divided: BTreeMap<usize, bool>,
-    /// Places of their own for parts of accesses to computed addresses, by number: where each begins, and its bytes.
+    /// Places of their own for parts of accesses to computed addresses, by number: where each
+    /// begins, and its bytes.
     parts: BTreeMap<usize, (u8, u8)>,
     /// Places that look whether a block is in use, by number.
     lives: BTreeSet<usize>,
     /// The blocks that it takes from the heap, by size class.
     pub(crate) takes: BTreeMap<u8, Taken>,
-    /// Places of accesses whose addresses are those of others before them, but for a number; while cells are being found.
+    /// Places of accesses whose addresses are those of others before them, but for a number; while
+    /// cells are being found.
     alike: BTreeMap<usize, BTreeSet<(usize, Value)>>,
     /// The places that sleep or wake sleepers, by number.
     pub(crate) futexes: BTreeMap<usize, Futex>,
@@ -347,7 +350,8 @@ impl Initial for InitialCells<'_, '_> {
     }
 }
 
-/// Gives accesses the cells of those before them that have the same address, or another field of the same object; whether one is new.
+/// Gives accesses the cells of those before them that have the same address, or another field of
+/// the same object; whether one is new.
 fn find_alike(threads: &[LiftedRole], knowledge: &mut Knowledge<'_>) -> bool {
     let mut new = false;
     for role in threads {
@@ -407,7 +411,8 @@ fn find_cells(threads: &[LiftedRole], roles: &[RoleCode], knowledge: &mut Knowle
                 && let into = threads[access.thread].parts.get(&access.span.start).map_or(0, |(at, _)| u64::from(*at))
                 && let address = access.address.wrapping_sub(into)
                 && !computed.addresses.contains(&address)
-                // Where there is no memory, the check of addresses says so if the search comes there as well.
+                // Where there is no memory, the check of addresses says so if the search comes
+                // there as well.
                 && knowledge.value(address, computed.bytes).is_some()
             {
                 found.insert((instruction, address));

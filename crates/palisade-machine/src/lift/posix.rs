@@ -1,4 +1,5 @@
-//! Locks, condition variables and semaphores of POSIX: what each of their functions does in one step.
+//! Locks, condition variables and semaphores of POSIX: what each of their functions does in one
+//! step.
 //!
 //! The functions of the C library keep owners and counts in data of the thread's own. What they
 //! promise needs none of that. The first four bytes of an object hold all that counts here:
@@ -170,7 +171,8 @@ impl Posix {
 
     /// Whether mutexes of a kind are what is said here: those that know no owner.
     pub(crate) fn is_plain(kind: Value) -> bool {
-        /// `PTHREAD_MUTEX_NORMAL` and `PTHREAD_MUTEX_ADAPTIVE_NP`; a flag says that no lock is elided.
+        /// `PTHREAD_MUTEX_NORMAL` and `PTHREAD_MUTEX_ADAPTIVE_NP`; a flag says that no lock is
+        /// elided.
         const KINDS: [Value; 4] = [0, 3, 256, 259];
         KINDS.contains(&kind)
     }

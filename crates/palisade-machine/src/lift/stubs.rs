@@ -1,7 +1,7 @@
 //! Functions that are not followed: what calling them means.
 //!
-//! Each stub stands for a function of the system or of a language's library by its name. What is not listed is followed
-//! where the image has its code, and refused where it has not.
+//! Each stub stands for a function of the system or of a language's library by its name. What is
+//! not listed is followed where the image has its code, and refused where it has not.
 
 use super::abstraction::Abstract;
 use super::copies::Copying;
@@ -42,7 +42,8 @@ pub(crate) enum Stub {
 pub(crate) struct Called {
     /// What it may return, at least one value.
     pub(crate) outcomes: Vec<Abstract>,
-    /// Whether its steps have set what it returns, with the first of `outcomes` saying what is known of that.
+    /// Whether its steps have set what it returns, with the first of `outcomes` saying what is
+    /// known of that.
     pub(crate) has_returned: bool,
 }
 

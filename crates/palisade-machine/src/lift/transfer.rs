@@ -1,4 +1,5 @@
-//! What a step does to what is known: registers, flags, the frame, and which shared memory it accesses.
+//! What a step does to what is known: registers, flags, the frame, and which shared memory it
+//! accesses.
 
 use super::abstraction::Abstract;
 use super::copies::{Copying, filled, words};
@@ -28,7 +29,8 @@ pub(crate) enum Spot {
     /// In shared memory, at an address over the atoms: these parts from there on, by their first
     /// bytes and their numbers.
     Computed(Expression, Vec<(u8, u8)>),
-    /// In shared memory: in several cells, or in one and beside it, in the order of their addresses.
+    /// In shared memory: in several cells, or in one and beside it, in the order of their
+    /// addresses.
     Parts(Vec<Stretch>),
     /// In memory that always holds this value.
     Constant(Value),
@@ -177,7 +179,8 @@ impl Transfer<'_, '_> {
     }
 
     fn note(&mut self, slot: Slot, value: Abstract) {
-        // Of a register that was written in part, the part that is a number is right in the program as well.
+        // Of a register that was written in part, the part that is a number is right in the program
+        // as well.
         if !value.has_number() {
             self.applied.omitted.push(slot);
         }
@@ -291,7 +294,8 @@ impl Transfer<'_, '_> {
         Ok(())
     }
 
-    /// A word at which copies wait. Where it lies on a stack that others access, it is in memory from now on.
+    /// A word at which copies wait. Where it lies on a stack that others access, it is in memory
+    /// from now on.
     fn word(&mut self, word: MemoryOperand) -> Result<(), Objection> {
         let (expected, new) = (Expression::Constant(0), Expression::Old);
         let access = Access::CompareExchange { expected, new };
@@ -410,7 +414,8 @@ impl Transfer<'_, '_> {
         }
         in_few(read)?;
         in_few(written)?;
-        // A copy from memory, or of less than 16 bytes from another register, clears the upper half.
+        // A copy from memory, or of less than 16 bytes from another register, clears the upper
+        // half.
         if let (VectorPlace::Vector(number), true) = (to, bytes < 16) {
             self.set_vector(number, true, Abstract::Constant(0));
         }
@@ -418,7 +423,8 @@ impl Transfer<'_, '_> {
     }
 }
 
-/// Cells of computed addresses are known by instruction: they are all of one size, and either read or written.
+/// Cells of computed addresses are known by instruction: they are all of one size, and either read
+/// or written.
 fn only_one_computed(computed: &BTreeSet<(bool, u8)>) -> Result<(), Objection> {
     if computed.len() <= 1 {
         return Ok(());

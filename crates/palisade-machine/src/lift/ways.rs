@@ -1,10 +1,10 @@
 //! Which ways through a function are kept apart.
 //!
-//! Where two ways meet, what is known afterwards is what is known on both. An instruction that is not
-//! understood behind a meeting may be understood on each of the ways: a pointer that is null on one and
-//! points into the frame on the other, an offset that is 8 or 16. Of a call of the system more is known
-//! if its word is the same on each way. The places behind such a meeting then stand in the program once
-//! for each way, up to that instruction, or to the function's return.
+//! Where two ways meet, what is known afterwards is what is known on both. An instruction that is
+//! not understood behind a meeting may be understood on each of the ways: a pointer that is null on
+//! one and points into the frame on the other, an offset that is 8 or 16. Of a call of the system
+//! more is known if its word is the same on each way. The places behind such a meeting then stand
+//! in the program once for each way, up to that instruction, or to the function's return.
 
 use super::contexts::{Contexts, KeptApart, Place};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -40,7 +40,8 @@ impl Apart {
     }
 
     /// Changes what is kept apart for an instruction that is not understood, given the places that
-    /// control goes to from each. Whether anything has changed, so that the role is to be explored again.
+    /// control goes to from each. Whether anything has changed, so that the role is to be explored
+    /// again.
     pub(crate) fn change(&mut self, place: Place, ways: &BTreeMap<Place, Vec<Place>>, contexts: &Contexts) -> bool {
         let all = self.all();
         if self.is_over || self.given_up.contains(&place.address) {
@@ -63,8 +64,8 @@ impl Apart {
         had_some
     }
 
-    /// The last meeting on the way to a place that is not kept apart, or not up to there. Calls on the way
-    /// are passed over.
+    /// The last meeting on the way to a place that is not kept apart, or not up to there. Calls on
+    /// the way are passed over.
     fn before(&self, place: Place, ways: &BTreeMap<Place, Vec<Place>>, contexts: &Contexts) -> Vec<u64> {
         let mut before: HashMap<Place, BTreeSet<Place>> = HashMap::new();
         for (from, to) in ways {

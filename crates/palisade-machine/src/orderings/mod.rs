@@ -1,9 +1,11 @@
 //! Orderings of atomic accesses, read in the sources of a build without optimisation.
 //!
-//! In such a build each access that a method of an atomic makes stands in a function of the language's library. Its caller outside of the
-//! libraries is the call in the source, where the constants for the orderings are read. Loads and stores in Rust that no atomic makes – of data
-//! without atomics, volatile ones, those of assembly – are *plain*. What is not certain – a parameter in the place of an ordering, a source that is not at
-//! hand, code that comes compiled – has a reason in the place of an ordering.
+//! In such a build each access that a method of an atomic makes stands in a function of the
+//! language's library. Its caller outside of the libraries is the call in the source, where the
+//! constants for the orderings are read. Loads and stores in Rust that no atomic makes – of data
+//! without atomics, volatile ones, those of assembly – are *plain*. What is not certain – a
+//! parameter in the place of an ordering, a source that is not at hand, code that comes compiled –
+//! has a reason in the place of an ordering.
 
 mod calls;
 mod stated;
@@ -244,7 +246,8 @@ fn shown(frame: &Frame) -> String {
     format!("{}:{}:{}", frame.file_name(), frame.line, frame.column)
 }
 
-/// The library has one instruction for each ordering of each method: two orderings that were read for the same one contradict each other.
+/// The library has one instruction for each ordering of each method: two orderings that were read
+/// for the same one contradict each other.
 fn hold_to_arms(found: &mut [BTreeMap<usize, Found>]) {
     let mut known: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for found in found.iter().flat_map(BTreeMap::values) {

@@ -293,8 +293,8 @@ fn update(
     Operation::Update { register, address, expected, new, success, failure, until: None, spurious: None }
 }
 
-/// What an access is that a function of POSIX makes: who takes something acquires, and who gives it back releases, as
-/// the locks of C11 and C++ do [C11, 7.26.4; C++20, 32.5.4].
+/// What an access is that a function of POSIX makes: who takes something acquires, and who gives it
+/// back releases, as the locks of C11 and C++ do [C11, 7.26.4; C++20, 32.5.4].
 fn of_posix(effect: &Effect, own: &Instruction) -> Option<Operation> {
     let success = match effect {
         Effect::Until(..) | Effect::Try => Ordering::Acquire,

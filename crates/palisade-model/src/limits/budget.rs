@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
-/// What one computation may use up before it gives way to another: the limits of the whole run, and its own share.
+/// What one computation may use up before it gives way to another: the limits of the whole run, and
+/// its own share.
 #[derive(Clone, Debug, Default)]
 pub struct Budget {
     /// Time, memory and interruption of the whole run.
     pub limits: Limits,
-    /// How much it may do, in a measure that each kind of computation defines: nodes of an exploration, work of a strategy.
-    /// As much as it takes when not given.
+    /// How much it may do, in a measure that each kind of computation defines: nodes of an
+    /// exploration, work of a strategy. As much as it takes when not given.
     pub work: Option<u64>,
     /// How long its thread may run.
     pub turn: Option<Turn>,

@@ -1,10 +1,11 @@
 //! Budgets: time, memory and interruption, and why a run stopped.
 //!
 //! * [`Limits`] are the user's, and hold for the whole run: time, memory, interruption.
-//! * A [`Budget`] is what one computation may use up before it gives way to another: the limits of the run, and a share of
-//!   work or a [`Turn`] of its thread.
+//! * A [`Budget`] is what one computation may use up before it gives way to another: the limits of
+//!   the run, and a share of work or a [`Turn`] of its thread.
 //! * A [`StopReason`] says why a computation stopped, never an error and never a verdict.
-//! * A [`Halt`] is why a computation has no answer: it was stopped, or what it works on is at fault.
+//! * A [`Halt`] is why a computation has no answer: it was stopped, or what it works on is at
+//!   fault.
 
 mod budget;
 mod process;
@@ -45,8 +46,8 @@ struct MemoryLimit {
     due: Arc<AtomicU64>,
 }
 
-/// How long to wait before asking the system for the memory again: asking takes as long as hundreds of steps, and in that time
-/// a process can fill a few megabytes.
+/// How long to wait before asking the system for the memory again: asking takes as long as hundreds
+/// of steps, and in that time a process can fill a few megabytes.
 const MEMORY_INTERVAL: Duration = Duration::from_millis(1);
 
 impl MemoryLimit {
@@ -72,8 +73,8 @@ impl Limits {
         Self::default()
     }
 
-    /// Stop after `duration` from now (the earlier of this and a deadline already set). A time beyond what the clock can
-    /// tell is no limit.
+    /// Stop after `duration` from now (the earlier of this and a deadline already set). A time
+    /// beyond what the clock can tell is no limit.
     #[must_use]
     pub fn with_timeout(mut self, duration: Duration) -> Self {
         let deadline = Instant::now().checked_add(duration);
@@ -102,8 +103,8 @@ impl Limits {
         if raised { Err(StopReason::Interrupted) } else { Ok(()) }
     }
 
-    /// Whether to stop, and why. Costs a clock reading and now and then a look at the process's memory: ask every
-    /// thousand steps.
+    /// Whether to stop, and why. Costs a clock reading and now and then a look at the process's
+    /// memory: ask every thousand steps.
     pub fn check(&self) -> Result<(), StopReason> {
         self.check_interrupts()?;
         if self.deadline.is_none() && self.memory.is_none() {
@@ -124,8 +125,8 @@ impl Limits {
         self.deadline.is_some() || self.memory.is_some()
     }
 
-    /// Does work that does not look at the limits: on a thread of its own, left to itself when a limit is reached. What is
-    /// left to itself ends with the process.
+    /// Does work that does not look at the limits: on a thread of its own, left to itself when a
+    /// limit is reached. What is left to itself ends with the process.
     ///
     /// # Panics
     ///

@@ -9,7 +9,8 @@ pub enum StopReason {
     Memory,
     /// More markings, states or arcs than can be numbered.
     TooLarge,
-    /// The net begins with any number of tokens somewhere, or has numbers that machine words do not hold.
+    /// The net begins with any number of tokens somewhere, or has numbers that machine words do not
+    /// hold.
     BeyondWords,
     /// What was found is too long to be written down.
     TooLong,
@@ -21,7 +22,8 @@ pub enum StopReason {
     Inconclusive,
     /// Nothing is wrong with what was asked, but only a part of the question was.
     Part,
-    /// What was found needs tasks taken from the main queue in another order than that of their posts, and only that order counts.
+    /// What was found needs tasks taken from the main queue in another order than that of their
+    /// posts, and only that order counts.
     Order,
 }
 

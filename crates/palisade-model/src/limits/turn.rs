@@ -1,7 +1,8 @@
-//! A turn of a strategy: a span of time in which the thread runs, not counting the time in which it waits.
+//! A turn of a strategy: a span of time in which the thread runs, not counting the time in which it
+//! waits.
 //!
-//! On a busy machine a turn measured by the clock alone would be over before much is done, and the strategy that suits
-//! the net would have to wait for a turn many times longer.
+//! On a busy machine a turn measured by the clock alone would be over before much is done, and the
+//! strategy that suits the net would have to wait for a turn many times longer.
 
 use super::thread_time;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! Questions about a net that need no file: the global properties of the Model Checking Contest that are questions about reachable markings.
+//! Questions about a net that need no file: the global properties of the Model Checking Contest
+//! that are questions about reachable markings.
 
 use super::Count;
 use super::formula::{Formula, LinearBound, ReachQuestion};

@@ -6,7 +6,8 @@ use num_traits::ToPrimitive;
 use std::cmp::Ordering;
 use std::fmt;
 
-/// A number of tokens or an arc weight: a machine word while it fits, a big number beyond. No count ever wraps.
+/// A number of tokens or an arc weight: a machine word while it fits, a big number beyond. No count
+/// ever wraps.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Count(Repr);
 

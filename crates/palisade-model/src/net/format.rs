@@ -24,7 +24,8 @@ pub enum QueryFormat {
     Prop,
     /// Queries of the Model Checking Contest (`.xml`).
     MccXml,
-    /// A formula as LoLA reads it (`.formula`), also for TINA's nets: `EF (p >= 1 AND {another place} >= 2)`.
+    /// A formula as LoLA reads it (`.formula`), also for TINA's nets:
+    /// `EF (p >= 1 AND {another place} >= 2)`.
     Formula,
 }
 

@@ -1,6 +1,7 @@
 //! Conditions on markings: monotone combinations of linear inequalities, and deadlock.
 //!
-//! Every condition has a contrary of the same form: the contrary of `a·m ≥ b` is `−a·m ≥ 1 − b`, as tokens are whole.
+//! Every condition has a contrary of the same form: the contrary of `a·m ≥ b` is `−a·m ≥ 1 − b`, as
+//! tokens are whole.
 
 use super::count::Count;
 use super::ids::{PlaceId, TransitionId};

@@ -1,8 +1,9 @@
-//! Petri nets, markings and ω-markings, units; what their formats are called, and why a text is none of them.
+//! Petri nets, markings and ω-markings, units; what their formats are called, and why a text is
+//! none of them.
 //!
-//! A [`Net`] is a place/transition net with an initial marking that may leave places unbounded (ω, mist's `>=`), and
-//! optional units: sets of places that always hold exactly one token together. A [`Query`] asks whether one of its
-//! targets can be covered. This room knows nothing of programs.
+//! A [`Net`] is a place/transition net with an initial marking that may leave places unbounded (ω,
+//! mist's `>=`), and optional units: sets of places that always hold exactly one token together. A
+//! [`Query`] asks whether one of its targets can be covered. This room knows nothing of programs.
 
 mod built_in;
 mod count;

@@ -45,17 +45,20 @@ pub struct Net {
     pub places: Vec<Place>,
     /// The transitions.
     pub transitions: Vec<Transition>,
-    /// The initial marking, indexed by place; ω stands for any number of tokens, so that the net has many initial
-    /// markings (mist's `p >= 0`; a `p >= k` is the same for coverability, as any number includes the larger ones).
+    /// The initial marking, indexed by place; ω stands for any number of tokens, so that the net
+    /// has many initial markings (mist's `p >= 0`; a `p >= k` is the same for coverability, as any
+    /// number includes the larger ones).
     pub initial: Vec<OmegaCount>,
-    /// Sets of places that together hold exactly one token in every reachable marking, where this is known.
+    /// Sets of places that together hold exactly one token in every reachable marking, where this
+    /// is known.
     pub units: Vec<Vec<PlaceId>>,
-    /// Inhibitor arcs, as they are read. Searches and checks are about nets without them: complement
-    /// places take their part first.
+    /// Inhibitor arcs, as they are read. Searches and checks are about nets without them:
+    /// complement places take their part first.
     pub inhibitors: Vec<Inhibitor>,
 }
 
-/// A marking to be covered: at least so many tokens on each of these places (sorted, each place once, at least 1).
+/// A marking to be covered: at least so many tokens on each of these places (sorted, each place
+/// once, at least 1).
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Target {
     /// The demands; none means that every marking covers the target.
@@ -141,8 +144,9 @@ impl Net {
         name.finish()
     }
 
-    /// The net with a transition without preset for every place that is initially ω, which then starts empty: the same
-    /// markings are covered. The new transitions follow the old ones, in the order of their places.
+    /// The net with a transition without preset for every place that is initially ω, which then
+    /// starts empty: the same markings are covered. The new transitions follow the old ones, in the
+    /// order of their places.
     #[must_use]
     pub fn with_spawns(&self) -> Net {
         let mut net = self.clone();

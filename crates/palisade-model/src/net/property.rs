@@ -129,7 +129,8 @@ impl Claim {
         }
     }
 
-    /// Whether it holds, as far as the answers to its questions tell, which are given in their order.
+    /// Whether it holds, as far as the answers to its questions tell, which are given in their
+    /// order.
     pub fn value(&self, answers: &[Option<bool>]) -> Option<bool> {
         let mut answers = answers.iter().copied();
         self.value_of(&mut answers)

@@ -1,4 +1,5 @@
-//! Units: sets of places that always hold exactly one token together, checked before they are believed.
+//! Units: sets of places that always hold exactly one token together, checked before they are
+//! believed.
 
 use super::count::{Count, OmegaCount};
 use super::ids::PlaceId;
@@ -21,8 +22,8 @@ impl Net {
         self.add_sound_units([places]);
     }
 
-    /// Adds each of these sets that is a unit and meets none already there, in their order. Sets that do not meet are
-    /// checked in one pass over the net.
+    /// Adds each of these sets that is a unit and meets none already there, in their order. Sets
+    /// that do not meet are checked in one pass over the net.
     pub fn add_sound_units(&mut self, sets: impl IntoIterator<Item = Vec<PlaceId>>) {
         let mut members = vec![Member::Free; self.places.len()];
         for place in self.units.iter().flatten() {
@@ -57,13 +58,13 @@ impl Net {
         }
     }
 
-    /// Whether the places of each set hold exactly one token together in every reachable marking because they do
-    /// initially and no transition changes their sum.
+    /// Whether the places of each set hold exactly one token together in every reachable marking
+    /// because they do initially and no transition changes their sum.
     #[inline]
     fn are_sound(&self, sets: &[Vec<PlaceId>], members: &[Member]) -> Vec<bool> {
         let mut sound: Vec<bool> = sets.iter().map(|places| self.initially_one(places)).collect();
-        // What the transition at hand takes from each set and puts into it, two for any number above one, and the sets
-        // that it touches.
+        // What the transition at hand takes from each set and puts into it, two for any number
+        // above one, and the sets that it touches.
         let mut changes = vec![[0; 2]; sets.len()];
         let mut touched = Vec::new();
         for Transition { pre, post, .. } in &self.transitions {

@@ -1,8 +1,10 @@
-//! Delays that are accepted: whoever asks takes them for harmless, and robustness is asked but for them.
+//! Delays that are accepted: whoever asks takes them for harmless, and robustness is asked but for
+//! them.
 
 use super::{Instruction, Program};
 
-/// The delays of stores that come from one place past loads that come from another, in the same thread.
+/// The delays of stores that come from one place past loads that come from another, in the same
+/// thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AcceptedDelay {
     /// The place of the stores, as the listing has it at the end of a line.

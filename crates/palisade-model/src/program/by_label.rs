@@ -7,7 +7,8 @@ use std::ops::Index;
 /// For each label of a thread, instructions in text order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ByLabel {
-    /// Where the instructions of each label end in the table; those of the first begin at its start.
+    /// Where the instructions of each label end in the table; those of the first begin at its
+    /// start.
     ends: Vec<u32>,
     /// The instructions of all labels, label by label.
     instructions: Vec<InstructionId>,
@@ -23,7 +24,8 @@ impl ByLabel {
         for index in 1..=labels {
             ends[index] += ends[index - 1];
         }
-        // Each entry is now where the instructions of its label begin, and ends where those of the next one do.
+        // Each entry is now where the instructions of its label begin, and ends where those of the
+        // next one do.
         let mut table = vec![InstructionId::from_index(0); instructions.len()];
         for (index, instruction) in instructions.iter().enumerate() {
             let next = &mut ends[label(instruction).index()];

@@ -53,7 +53,8 @@ pub enum EvaluationError {
 }
 
 impl Program {
-    /// What helps where a value leaves the domain. Wrapping would change constants that lie outside already.
+    /// What helps where a value leaves the domain. Wrapping would change constants that lie outside
+    /// already.
     pub fn domain_advice(&self) -> &'static str {
         let mut is_larger = false;
         let all = self.threads.iter().flat_map(|thread| &thread.instructions);

@@ -1,9 +1,10 @@
 //! Expressions over registers, constants and address names.
 //!
-//! Operators compute in 128 bits; the result of a whole expression is a 64-bit [`Value`]. Under a domain that
-//! wraps, every operator wraps its result into the range, so that comparisons see wrapped values; under a domain
-//! that does not wrap only the whole expression's value must lie in it. Address expressions
-//! ([`Expression::evaluate_address`]) are computed in plain integers: a domain is about data.
+//! Operators compute in 128 bits; the result of a whole expression is a 64-bit [`Value`]. Under a
+//! domain that wraps, every operator wraps its result into the range, so that comparisons see
+//! wrapped values; under a domain that does not wrap only the whole expression's value must lie in
+//! it. Address expressions ([`Expression::evaluate_address`]) are computed in plain integers: a
+//! domain is about data.
 
 use super::domain::{Domain, EvaluationError, Value, admitted};
 use super::ids::{AddressId, RegisterId};
@@ -18,7 +19,8 @@ pub enum UnaryOperator {
     Negate,
     /// `~e`: bitwise complement.
     Complement,
-    /// The low `bits` bits, read as a two's-complement number when `signed`. Machine arithmetic of the litmus reader.
+    /// The low `bits` bits, read as a two's-complement number when `signed`. Machine arithmetic of
+    /// the litmus reader.
     Truncate {
         /// Width, 1 to 64.
         bits: u8,
@@ -51,7 +53,8 @@ pub enum BinaryOperator {
     Or,
 }
 
-/// An expression over the registers of one thread. Operands are shared, so that copies of a program cost little.
+/// An expression over the registers of one thread. Operands are shared, so that copies of a program
+/// cost little.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Expression {
     /// A constant.
@@ -65,7 +68,8 @@ pub enum Expression {
     },
     /// A register of the thread.
     Register(RegisterId),
-    /// The value a locked read-modify-write has loaded; only inside [`Action::Rmw`](super::Action::Rmw).
+    /// The value a locked read-modify-write has loaded; only inside
+    /// [`Action::Rmw`](super::Action::Rmw).
     Old,
     /// A unary operator applied to an operand.
     Unary(UnaryOperator, Arc<Expression>),
@@ -103,7 +107,8 @@ impl Expression {
         admitted(value, domain)
     }
 
-    /// The expression's truth value: whether it is not 0. A condition is no data, so it need not lie in the domain.
+    /// The expression's truth value: whether it is not 0. A condition is no data, so it need not
+    /// lie in the domain.
     #[inline]
     pub fn holds(&self, registers: &[Value], domain: Option<Domain>) -> Result<bool, EvaluationError> {
         let wrapping = domain.filter(|domain| domain.wrap);
@@ -171,7 +176,8 @@ impl Expression {
         }
     }
 
-    /// The expression with other expressions in place of some of its parts, the outermost ones first.
+    /// The expression with other expressions in place of some of its parts, the outermost ones
+    /// first.
     #[must_use]
     pub fn replaced(&self, by: &impl Fn(&Self) -> Option<Self>) -> Self {
         by(self).unwrap_or_else(|| match self {

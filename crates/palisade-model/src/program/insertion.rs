@@ -25,8 +25,9 @@ impl Insertion {
         Self { at_first: thread.instructions_by_label(), fences: vec![None; thread.labels.len()], names }
     }
 
-    /// Puts a fence at one of the labels that the thread had at first: the instructions there move to a fresh label, which the fence leads to [ESOP13, §7].
-    /// Instructions keep their numbers; fences come after them.
+    /// Puts a fence at one of the labels that the thread had at first: the instructions there move
+    /// to a fresh label, which the fence leads to [ESOP13, §7]. Instructions keep their numbers;
+    /// fences come after them.
     pub fn insert(&mut self, thread: &mut Thread, label: LabelId, fence: Action) {
         let moved = LabelId::from_index(thread.labels.len());
         let Label { name, span, naming, .. } = thread.label(label);

@@ -26,7 +26,8 @@ pub enum Action {
     },
     /// `mfence`: executable when the store buffer is empty.
     Fence,
-    /// `sfence`: older buffered stores reach memory before younger ones. No effect under SC and TSO.
+    /// `sfence`: older buffered stores reach memory before younger ones. No effect under SC and
+    /// TSO.
     StoreFence,
     /// `register <- value`.
     Assign {
@@ -44,7 +45,8 @@ pub enum Action {
     Assume(Expression),
     /// Nothing.
     Nop,
-    /// `register <- cas(mem[address], expected, new)`: returns the old value; a load only when it fails.
+    /// `register <- cas(mem[address], expected, new)`: returns the old value; a load only when it
+    /// fails.
     Cas {
         /// The register that receives the old value, if any.
         register: Option<RegisterId>,
@@ -55,8 +57,8 @@ pub enum Action {
         /// The value it then gets.
         new: Expression,
     },
-    /// A locked read-modify-write that always stores: `xchg`, `fetch_add` and every other function of the old value
-    /// ([`Expression::Old`]). Returns the old value.
+    /// A locked read-modify-write that always stores: `xchg`, `fetch_add` and every other function
+    /// of the old value ([`Expression::Old`]). Returns the old value.
     Rmw {
         /// The register that receives the old value, if any.
         register: Option<RegisterId>,
@@ -73,7 +75,8 @@ pub enum Action {
     Ensure(Expression),
     /// `fail`: a property violated by being reached. A thread does not go on from it.
     Fail,
-    /// `post executor task(arguments)`: the task is to run once. Its parameters get the arguments' values.
+    /// `post executor task(arguments)`: the task is to run once. Its parameters get the arguments'
+    /// values.
     Post {
         /// Where it runs.
         executor: Executor,
@@ -100,8 +103,8 @@ impl Action {
         self.is_local() || *self == Self::StoreFence
     }
 
-    /// Whether the action needs an empty store buffer: `mfence` and everything locked. Whether a post does is a matter of the program
-    /// ([`Program::posts`](super::Program::posts)).
+    /// Whether the action needs an empty store buffer: `mfence` and everything locked. Whether a
+    /// post does is a matter of the program ([`Program::posts`](super::Program::posts)).
     #[inline]
     pub fn drains_buffer(&self) -> bool {
         matches!(self, Self::Fence | Self::Cas { .. } | Self::Rmw { .. } | Self::Lock | Self::Unlock)
@@ -129,7 +132,8 @@ impl Action {
         }
     }
 
-    /// The address and the number of a read-modify-write that only adds a number other than 0 to an address that a constant names.
+    /// The address and the number of a read-modify-write that only adds a number other than 0 to an
+    /// address that a constant names.
     pub fn addition(&self) -> Option<(Value, Value)> {
         use Expression::{Binary, Constant, Old};
         let Self::Rmw { address, new: Binary(operator, left, right), .. } = self else { return None };

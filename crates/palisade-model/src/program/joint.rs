@@ -13,15 +13,16 @@ pub struct Place {
     pub label: LabelId,
 }
 
-/// A joint control state that a program must never reach: so many *different* copies stand at these labels at once, all
-/// others anywhere, whatever memory and the store buffers hold.
+/// A joint control state that a program must never reach: so many *different* copies stand at these
+/// labels at once, all others anywhere, whatever memory and the store buffers hold.
 ///
-/// A copy stands at a label from the step that goes there until its next step. As a copy stands at one label at a time, the
-/// state is reached when each label has at least as many copies as places name it ([`groups`](Self::groups)): a marking to
-/// cover, for any number of copies.
+/// A copy stands at a label from the step that goes there until its next step. As a copy stands at
+/// one label at a time, the state is reached when each label has at least as many copies as places
+/// name it ([`groups`](Self::groups)): a marking to cover, for any number of copies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JointState {
-    /// One place for each copy, ascending; a place that occurs twice asks for two copies. Never empty.
+    /// One place for each copy, ascending; a place that occurs twice asks for two copies. Never
+    /// empty.
     places: Vec<Place>,
     /// Where the text forbids it.
     pub span: Span,

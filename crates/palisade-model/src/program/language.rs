@@ -23,7 +23,8 @@ pub trait Language: std::fmt::Debug + Sync {
     /// Its name, as evidence has it.
     fn name(&self) -> &'static str;
 
-    /// Takes measures in a program's text, comments and layout left as they are, and reads it again under the name `path`. The program
-    /// must be the one read from its text; the new one has its copies and its domain.
+    /// Takes measures in a program's text, comments and layout left as they are, and reads it again
+    /// under the name `path`. The program must be the one read from its text; the new one has its
+    /// copies and its domain.
     fn edited(&self, program: &Program, measures: &[Measure], path: &str) -> Result<Program, NoText>;
 }

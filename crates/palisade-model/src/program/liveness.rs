@@ -10,15 +10,15 @@ pub struct Liveness {
 }
 
 impl Liveness {
-    /// Solves the equations for a thread. It looks at an instruction again when more is live at its target: as often as the
-    /// thread has registers at most.
+    /// Solves the equations for a thread. It looks at an instruction again when more is live at its
+    /// target: as often as the thread has registers at most.
     #[inline]
     pub fn of(thread: &Thread) -> Self {
         Self::with_observed_at(thread, &[], |_| false)
     }
 
-    /// Like [`of`](Self::of), when these registers are looked at where the thread has come to its end, a label without
-    /// instructions.
+    /// Like [`of`](Self::of), when these registers are looked at where the thread has come to its
+    /// end, a label without instructions.
     #[inline]
     pub fn with_observed(thread: &Thread, observed: &[RegisterId]) -> Self {
         let by_label = thread.instructions_by_label();
@@ -46,7 +46,8 @@ impl Liveness {
             live.add_read(instruction);
         });
         let to_label = thread.instructions_by_target();
-        // Backwards, as most control flows forwards through the text: one pass, and then what has changed since.
+        // Backwards, as most control flows forwards through the text: one pass, and then what has
+        // changed since.
         let mut open: Vec<_> = thread.instruction_ids().map(|(id, _)| id).collect();
         while let Some(id) = open.pop() {
             let instruction = thread.instruction(id);

@@ -44,9 +44,10 @@ pub enum Measure {
         /// The fence.
         fence: InstructionId,
     },
-    /// An access or a fence of a language that has at least some ordering. Where the ordering that the
-    /// text gives is on offer and not taken, the access is relaxed, and a fence is none. It stands for
-    /// all instructions that come from one place of the text: copies that say `self`, and inlined calls.
+    /// An access or a fence of a language that has at least some ordering. Where the ordering that
+    /// the text gives is on offer and not taken, the access is relaxed, and a fence is none. It
+    /// stands for all instructions that come from one place of the text: copies that say `self`,
+    /// and inlined calls.
     Ordered {
         /// The thread.
         thread: ThreadId,

@@ -1,9 +1,11 @@
-//! The intermediate representation: threads, events and tasks as control-flow automata over integers or a finite domain.
+//! The intermediate representation: threads, events and tasks as control-flow automata over
+//! integers or a finite domain.
 //!
-//! A [`Program`] is what every reader of a program text produces and every later stage takes: threads (with the
-//! number of copies of each), labels, registers, instructions with resolved names, the initial memory, and the
-//! domain its values live in. Names are resolved to index types over arenas; source positions stay attached as
-//! [`Span`]s. Besides `ordered` and `text`, this room depends on no other.
+//! A [`Program`] is what every reader of a program text produces and every later stage takes:
+//! threads (with the number of copies of each), labels, registers, instructions with resolved
+//! names, the initial memory, and the domain its values live in. Names are resolved to index types
+//! over arenas; source positions stay attached as [`Span`]s. Besides `ordered` and `text`, this
+//! room depends on no other.
 
 mod accepted;
 mod by_label;
@@ -103,7 +105,8 @@ pub struct Program {
     pub threads: Vec<Thread>,
     /// What posts do to store buffers.
     pub posts: Posts,
-    /// The joint control states that must never be reached, in order of appearance: properties beside `ensure` and `fail`.
+    /// The joint control states that must never be reached, in order of appearance: properties
+    /// beside `ensure` and `fail`.
     pub never: Vec<JointState>,
     /// What must hold of memory in the end, in order of appearance. `check` asks it with hangs; it
     /// changes no computation.
@@ -140,8 +143,8 @@ impl Program {
         format!("{}{}", thread.name, self.at(thread.label(own.source), own.span))
     }
 
-    /// Where a label and what stands at it are, behind a name: ` l0 (line 3)`, ` (line 30, called on line 35)`. Lines of
-    /// listings are nobody's.
+    /// Where a label and what stands at it are, behind a name: ` l0 (line 3)`,
+    /// ` (line 30, called on line 35)`. Lines of listings are nobody's.
     pub fn at(&self, label: &Label, span: Span) -> String {
         let name = label.written().map(|name| format!(" {name}")).unwrap_or_default();
         if self.source.is_listing {
@@ -168,8 +171,9 @@ impl Program {
         address.to_string()
     }
 
-    /// Whether control flow alone says nothing: machine code was read under premises that only an exploration shows
-    /// ([`rests_on`](Self::rests_on)), or has data without atomics, which must not have races.
+    /// Whether control flow alone says nothing: machine code was read under premises that only an
+    /// exploration shows ([`rests_on`](Self::rests_on)), or has data without atomics, which must
+    /// not have races.
     pub fn rests_on_exploration(&self) -> bool {
         if self.has_plain_data() {
             return true;
@@ -184,8 +188,9 @@ impl Program {
         Heading::of(&self.source).is_some_and(|heading| heading.has_plain_data)
     }
 
-    /// Whether machine code was read under the premise that an action of it has a value whenever it is come to: computed addresses that are of no known
-    /// cell, values that are none of those of a hint's cell, and code that was not understood are divided by 0.
+    /// Whether machine code was read under the premise that an action of it has a value whenever it
+    /// is come to: computed addresses that are of no known cell, values that are none of those of a
+    /// hint's cell, and code that was not understood are divided by 0.
     pub fn rests_on(&self, action: &Action) -> bool {
         self.source.is_listing && action.expressions().any(Expression::divides)
     }

@@ -1,15 +1,19 @@
-//! Joint control states as properties of one thread: for everything that knows `ensure` and nothing of joint states.
+//! Joint control states as properties of one thread: for everything that knows `ensure` and nothing
+//! of joint states.
 //!
-//! A joint state names labels, one for each place. In the *monitored program* a copy that stands at such a label may *freeze* instead of
-//! going on: it stores 1 to a cell that belongs to the place, and stops for ever. A thread of its own loads the cells and ensures that not
-//! all of them are set.
+//! A joint state names labels, one for each place. In the *monitored program* a copy that stands at
+//! such a label may *freeze* instead of going on: it stores 1 to a cell that belongs to the place,
+//! and stops for ever. A thread of its own loads the cells and ensures that not all of them are
+//! set.
 //!
-//! **The `ensure` fails if and only if the joint state is reached**, under SC, TSO and PSO, for any numbers of copies. *If* the state is reached,
-//! let the copies that stand at its places freeze there, and leave out what others do after a `lock` that is never given back: nobody has seen
-//! it. Then all buffers can drain, the cells are set, and the monitor sees them. *Only if*: a copy freezes once, so different cells are set by
-//! different copies. When the last one freezes, all of them stand at their labels: a copy that has frozen has not moved since, and that its
-//! stores reach memory or the cell's store waits moves no copy. ∎ A copy that freezes while it holds the lock would keep
-//! the monitor from memory; such labels are refused.
+//! **The `ensure` fails if and only if the joint state is reached**, under SC, TSO and PSO, for any
+//! numbers of copies. *If* the state is reached, let the copies that stand at its places freeze
+//! there, and leave out what others do after a `lock` that is never given back: nobody has seen it.
+//! Then all buffers can drain, the cells are set, and the monitor sees them. *Only if*: a copy
+//! freezes once, so different cells are set by different copies. When the last one freezes, all of
+//! them stand at their labels: a copy that has frozen has not moved since, and that its stores
+//! reach memory or the cell's store waits moves no copy. ∎ A copy that freezes while it holds the
+//! lock would keep the monitor from memory; such labels are refused.
 
 use super::{
     Action, AddressId, AddressName, BinaryOperator, Copies, Expression, Instruction, Label, LabelId, NameSpace, Naming,
@@ -38,8 +42,9 @@ pub enum NoMonitor {
 const FIRST_CELL: Value = 1 << 40;
 
 impl Program {
-    /// The program in which each joint control state is an `ensure` at the end of a thread of its own, in their order behind the
-    /// other threads. Threads, labels, registers and instructions that there are keep their numbers.
+    /// The program in which each joint control state is an `ensure` at the end of a thread of its
+    /// own, in their order behind the other threads. Threads, labels, registers and instructions
+    /// that there are keep their numbers.
     ///
     /// # Errors
     ///
@@ -110,7 +115,8 @@ pub(super) struct Cells {
 }
 
 impl Cells {
-    /// Makes room for so many cells: accesses to computed addresses that could meet them go around them.
+    /// Makes room for so many cells: accesses to computed addresses that could meet them go around
+    /// them.
     pub(super) fn of(program: &mut Program, count: usize) -> Self {
         let count = Value::try_from(count).expect("a text has few places");
         let named = program.addresses.iter().map(|entry| entry.address.saturating_add(Value::from(entry.length)));
@@ -233,7 +239,8 @@ fn monitor(name: String, cells: &[Expression], span: Span) -> Thread {
     }
 }
 
-/// That one of the conditions numbered `from` to `to` holds; halves, so that the expression is not deep.
+/// That one of the conditions numbered `from` to `to` holds; halves, so that the expression is not
+/// deep.
 fn any(condition: &impl Fn(usize) -> Expression, from: usize, to: usize) -> Expression {
     if to - from == 1 {
         return condition(from);

@@ -1,4 +1,5 @@
-//! Names fit for a format: valid, different from each other, and the original ones wherever those will do.
+//! Names fit for a format: valid, different from each other, and the original ones wherever those
+//! will do.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
@@ -9,7 +10,8 @@ pub struct NameSpace {
     /// Names that several spaces may not give out.
     reserved: Arc<FxHashSet<String>>,
     taken: FxHashSet<String>,
-    /// What follows the last number given to names that begin alike: those up to it are taken for good.
+    /// What follows the last number given to names that begin alike: those up to it are taken for
+    /// good.
     numbers: FxHashMap<String, u64>,
 }
 
@@ -29,8 +31,8 @@ impl NameSpace {
         !self.reserved.contains(name) && self.taken.insert(name.to_owned())
     }
 
-    /// Makes names for things that have names already. Those which `valid` accepts and which are free are kept; the
-    /// others become what `repair` makes of them, numbered if need be.
+    /// Makes names for things that have names already. Those which `valid` accepts and which are
+    /// free are kept; the others become what `repair` makes of them, numbered if need be.
     pub fn assign<'a>(
         &mut self,
         originals: impl Iterator<Item = &'a str> + Clone,

@@ -1,13 +1,17 @@
-//! Operations: what a text in the words of C and Rust says of accesses to memory, and what x86 makes of them.
+//! Operations: what a text in the words of C and Rust says of accesses to memory, and what x86
+//! makes of them.
 //!
-//! The [`Action`] of an instruction is what the access is on x86, by the usual mapping [Sewell et al., "C/C++11 mappings to processors"]: a
-//! sequentially consistent store is an exchange, a sequentially consistent fence is `mfence`, weaker fences do nothing, every other
-//! store and load is plain, and every update is locked. So questions about SC, TSO and PSO need no orderings, and a program
-//! *is* its mapping. What the language says beyond it stands beside the action ([`Stated`]). [`Instruction::operation`] puts both together
-//! for questions about the language, and [`Operation::compiled`] maps back.
+//! The [`Action`] of an instruction is what the access is on x86, by the usual mapping [Sewell et
+//! al., "C/C++11 mappings to processors"]: a sequentially consistent store is an exchange, a
+//! sequentially consistent fence is `mfence`, weaker fences do nothing, every other store and load
+//! is plain, and every update is locked. So questions about SC, TSO and PSO need no orderings, and
+//! a program *is* its mapping. What the language says beyond it stands beside the action
+//! ([`Stated`]). [`Instruction::operation`] puts both together for questions about the language,
+//! and [`Operation::compiled`] maps back.
 //!
-//! A program without orderings states nothing, and every access of it counts as sequentially consistent where the language is asked
-//! about, as in C. In a program that states some ordering, readers of texts make the rest sequentially consistent as well
+//! A program without orderings states nothing, and every access of it counts as sequentially
+//! consistent where the language is asked about, as in C. In a program that states some ordering,
+//! readers of texts make the rest sequentially consistent as well
 //! ([`Program::complete_orderings`]), stores on x86 included.
 
 use super::expression::Expression;
@@ -28,8 +32,9 @@ pub enum Operation {
         address: Expression,
         /// Its ordering.
         ordering: Ordering,
-        /// What it waits for: the load happens only when it reads a value of which this holds, with the value as
-        /// [`Expression::Old`] and registers as they are before. It does not happen otherwise: no event, no step.
+        /// What it waits for: the load happens only when it reads a value of which this holds, with
+        /// the value as [`Expression::Old`] and registers as they are before. It does not happen
+        /// otherwise: no event, no step.
         until: Option<Expression>,
     },
     /// A store.
@@ -47,7 +52,8 @@ pub enum Operation {
         register: Option<RegisterId>,
         /// The address.
         address: Expression,
-        /// The value it must have; nothing for an update that always stores. With another value it is a load.
+        /// The value it must have; nothing for an update that always stores. With another value it
+        /// is a load.
         expected: Option<Expression>,
         /// The value stored, which may read [`Expression::Old`].
         new: Expression,
@@ -57,8 +63,8 @@ pub enum Operation {
         failure: Ordering,
         /// What it waits for, as loads do.
         until: Option<Expression>,
-        /// Where it goes if it fails for no reason, which a weak compare-exchange may: it then is a load of any value, the expected one
-        /// included, into the register.
+        /// Where it goes if it fails for no reason, which a weak compare-exchange may: it then is a
+        /// load of any value, the expected one included, into the register.
         spurious: Option<LabelId>,
     },
     /// A fence.
@@ -78,7 +84,8 @@ impl Operation {
         }
     }
 
-    /// Gives it another ordering. An update that does not store gets `failure`, or what C gives it without.
+    /// Gives it another ordering. An update that does not store gets `failure`, or what C gives it
+    /// without.
     pub fn set_orderings(&mut self, new: Ordering, new_failure: Option<Ordering>) {
         match self {
             Self::Load { ordering, .. } | Self::Store { ordering, .. } | Self::Fence { ordering } => *ordering = new,
@@ -149,8 +156,9 @@ impl Operation {
 }
 
 impl Instruction {
-    /// What the instruction does to memory by the language; nothing if it is local, a post, or one that the language has no counterpart for: `sfence`,
-    /// `lock`, `unlock`, sleeping and waking. What states no ordering is sequentially consistent.
+    /// What the instruction does to memory by the language; nothing if it is local, a post, or one
+    /// that the language has no counterpart for: `sfence`, `lock`, `unlock`, sleeping and waking.
+    /// What states no ordering is sequentially consistent.
     pub fn operation(&self) -> Option<Operation> {
         let stated = self.stated.as_deref();
         if self.queue().is_some() {
@@ -224,8 +232,9 @@ impl Instruction {
         self.stated.as_ref().and_then(|stated| stated.spurious)
     }
 
-    /// Makes an instruction that reads memory wait until a condition holds, in which [`Expression::Old`] is the value read. Control must
-    /// come back to it on x86 while the condition does not hold.
+    /// Makes an instruction that reads memory wait until a condition holds, in which
+    /// [`Expression::Old`] is the value read. Control must come back to it on x86 while the
+    /// condition does not hold.
     pub fn set_waiting(&mut self, until: Expression) {
         self.stated_mut().until = Some(until);
     }
@@ -269,7 +278,8 @@ impl Program {
         self.threads.iter().flat_map(|thread| &thread.instructions).any(Instruction::states_ordering)
     }
 
-    /// Makes accesses and fences without an ordering sequentially consistent where others have one. Where none has, no ordering is stated.
+    /// Makes accesses and fences without an ordering sequentially consistent where others have one.
+    /// Where none has, no ordering is stated.
     pub fn complete_orderings(&mut self) {
         let states = self.states_orderings();
         for instruction in self.threads.iter_mut().flat_map(|thread| &mut thread.instructions) {
@@ -285,7 +295,8 @@ impl Program {
     }
 }
 
-/// Lets the instruction that goes on behind one that waits come before the one that goes back, as lines of text have them.
+/// Lets the instruction that goes on behind one that waits come before the one that goes back, as
+/// lines of text have them.
 fn order_waits(thread: &mut Thread) {
     let by_label = thread.instructions_by_label();
     for id in 0..thread.instructions.len() {

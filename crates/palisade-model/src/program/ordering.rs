@@ -1,4 +1,5 @@
-//! Orderings, and what a text in the words of C and Rust says of an instruction beyond what x86 makes of it.
+//! Orderings, and what a text in the words of C and Rust says of an instruction beyond what x86
+//! makes of it.
 
 use super::expression::Expression;
 use super::ids::LabelId;
@@ -68,7 +69,8 @@ impl Ordering {
         }
     }
 
-    /// The ordering of an update's load when nothing is stored, where the text gives one ordering alone, as in C.
+    /// The ordering of an update's load when nothing is stored, where the text gives one ordering
+    /// alone, as in C.
     pub fn of_failure(self) -> Self {
         match self {
             Self::Release => Self::Relaxed,
@@ -85,7 +87,8 @@ impl std::fmt::Display for Ordering {
 }
 
 /// What a text says of an instruction beyond what x86 makes of it. Made by
-/// [`Operation::compiled`](super::Operation::compiled) and read by [`Instruction::operation`](super::Instruction::operation).
+/// [`Operation::compiled`](super::Operation::compiled) and read by
+/// [`Instruction::operation`](super::Instruction::operation).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stated {
     /// The ordering of the access or fence, where the text gives one; of an update, when it stores.

@@ -3,7 +3,8 @@
 use super::{Copies, Domain, DomainOrigin, Program, Thread, Value};
 use thiserror::Error;
 
-/// Copies for one thread (or event), or for all of them, in place of what the text says: `worker=3`, `t1=*`, `all=*`, `t2=0`.
+/// Copies for one thread (or event), or for all of them, in place of what the text says:
+/// `worker=3`, `t1=*`, `all=*`, `t2=0`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CopiesOverride {
     /// The thread's name; all threads when there is none.
@@ -142,7 +143,8 @@ impl Program {
         Ok(())
     }
 
-    /// Changes the domain, takes it away, or only lets it wrap. A domain that wraps in the text goes on wrapping under another range.
+    /// Changes the domain, takes it away, or only lets it wrap. A domain that wraps in the text
+    /// goes on wrapping under another range.
     pub fn override_domain(&mut self, range: Option<DomainOverride>, wrap: bool) -> Result<(), OverrideError> {
         let wraps = wrap || self.domain.is_some_and(|domain| domain.wrap);
         match range {

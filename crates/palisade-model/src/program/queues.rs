@@ -1,22 +1,33 @@
-//! Programs of events and tasks as threads alone, with the same properties: for everything that knows `ensure` and `fail` and nothing of posts.
+//! Programs of events and tasks as threads alone, with the same properties: for everything that
+//! knows `ensure` and `fail` and nothing of posts.
 //!
-//! Each handler becomes a thread with as many copies as its event may occur times, and each task one with enough copies. A cell says whether the main
-//! thread is busy; for each task and executor a cell, the *mailbox*, says whether a post waits to be picked up, and further cells hold its arguments.
+//! Each handler becomes a thread with as many copies as its event may occur times, and each task
+//! one with enough copies. A cell says whether the main thread is busy; for each task and executor
+//! a cell, the *mailbox*, says whether a post waits to be picked up, and further cells hold its
+//! arguments.
 //!
-//! - A *post* is a locked section: the mailbox is empty, the arguments are stored, the mailbox is filled.
-//! - A copy of a task *takes* a post in a locked section: it empties the mailbox and loads the arguments. From then on it is the invocation that was posted,
-//!   and on the main thread it is pending.
-//! - What runs on the main thread *begins* in a locked section that finds the main thread idle, and a guard holding, and makes it busy. At its end
-//!   it *returns* in a locked section that makes the main thread idle. One that holds the lock at its end cannot: nobody opens a section twice.
+//! - A *post* is a locked section: the mailbox is empty, the arguments are stored, the mailbox is
+//!   filled.
+//! - A copy of a task *takes* a post in a locked section: it empties the mailbox and loads the
+//!   arguments. From then on it is the invocation that was posted, and on the main thread it is
+//!   pending.
+//! - What runs on the main thread *begins* in a locked section that finds the main thread idle, and
+//!   a guard holding, and makes it busy. At its end it *returns* in a locked section that makes the
+//!   main thread idle. One that holds the lock at its end cannot: nobody opens a section twice.
 //!
-//! **An `ensure` or `fail` is violated in the one program if and only if it is in the other**, under SC, and where posts drain under TSO, for any counts. *If*
-//! events and tasks reach a violation, let a copy take each post at once, and let each section run in one go: a section waits for an empty buffer, and so do posts that
-//! drain, begins and returns on the main thread, so that this buffer is empty whenever another copy goes on with it. Posts and begins do not wait for the
-//! lock, and the sections do; but while another one holds the lock, nobody reads memory, so these steps can be taken before that lock, or, where the lock is given back,
-//! after it. *Only if*: read a post where its section ends, a begin on a thread of its own where the post is taken, and a begin and a return on the main thread where
-//! their sections end. Between two posts to one mailbox it is emptied, so that each post has one invocation; and the cell says that one
-//! invocation runs on the main thread at a time. ∎ Posts that are plain leave the buffer of the main thread to its next task; no threads do that.
-//! But a computation in which posts, begins and returns find empty buffers is one of plain posts, too.
+//! **An `ensure` or `fail` is violated in the one program if and only if it is in the other**,
+//! under SC, and where posts drain under TSO, for any counts. *If* events and tasks reach a
+//! violation, let a copy take each post at once, and let each section run in one go: a section
+//! waits for an empty buffer, and so do posts that drain, begins and returns on the main thread, so
+//! that this buffer is empty whenever another copy goes on with it. Posts and begins do not wait
+//! for the lock, and the sections do; but while another one holds the lock, nobody reads memory, so
+//! these steps can be taken before that lock, or, where the lock is given back, after it. *Only
+//! if*: read a post where its section ends, a begin on a thread of its own where the post is taken,
+//! and a begin and a return on the main thread where their sections end. Between two posts to one
+//! mailbox it is emptied, so that each post has one invocation; and the cell says that one
+//! invocation runs on the main thread at a time. ∎ Posts that are plain leave the buffer of the
+//! main thread to its next task; no threads do that. But a computation in which posts, begins and
+//! returns find empty buffers is one of plain posts, too.
 
 use super::monitors::Cells;
 use super::{
@@ -54,7 +65,8 @@ pub enum QueueStep {
 /// A program of events and tasks said by threads.
 #[derive(Clone, Debug)]
 pub struct Queued {
-    /// The threads. Templates, labels, registers and instructions that were there keep their numbers; a post has become the `lock` of its section.
+    /// The threads. Templates, labels, registers and instructions that were there keep their
+    /// numbers; a post has become the `lock` of its section.
     pub program: Program,
     /// What the new instructions stand for, those that end sections.
     pub steps: BTreeMap<(ThreadId, InstructionId), QueueStep>,
@@ -81,8 +93,9 @@ struct Queues {
 }
 
 impl Program {
-    /// The program as threads alone, in which the same properties are violated: under SC, and where posts drain under TSO. Where they are plain, what
-    /// these threads violate under TSO is violated.
+    /// The program as threads alone, in which the same properties are violated: under SC, and where
+    /// posts drain under TSO. Where they are plain, what these threads violate under TSO is
+    /// violated.
     ///
     /// # Errors
     ///

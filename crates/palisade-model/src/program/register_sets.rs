@@ -1,4 +1,5 @@
-//! A set of registers for each label of a thread, as analyses of control flow make them, in one table of bits.
+//! A set of registers for each label of a thread, as analyses of control flow make them, in one
+//! table of bits.
 
 use super::{Instruction, LabelId, RegisterId, Thread};
 
@@ -58,7 +59,8 @@ impl RegisterSets {
         })
     }
 
-    /// Adds to the set before an instruction what is in the set after it and is not written by the instruction; whether that is more.
+    /// Adds to the set before an instruction what is in the set after it and is not written by the
+    /// instruction; whether that is more.
     #[inline]
     pub fn flow_back(&mut self, instruction: &Instruction) -> bool {
         let (source, target) = (instruction.source.index() * self.stride, instruction.target.index() * self.stride);

@@ -10,7 +10,8 @@ pub enum Role {
     /// Its copies run from the start.
     #[default]
     Thread,
-    /// The handler of an event, which may occur as often as there are copies, each time when the main thread is idle.
+    /// The handler of an event, which may occur as often as there are copies, each time when the
+    /// main thread is idle.
     Event {
         /// What must hold in memory when the event occurs.
         guard: Option<Guard>,
@@ -90,8 +91,8 @@ impl Executor {
 /// What posts do to store buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Posts {
-    /// A post waits for the poster's buffer to be empty; on the main thread, so do the begin and the return of a task. So do the queues of
-    /// every implementation on x86.
+    /// A post waits for the poster's buffer to be empty; on the main thread, so do the begin and
+    /// the return of a task. So do the queues of every implementation on x86.
     #[default]
     Drain,
     /// They do nothing to buffers, and the main thread's buffer outlives its tasks [NETYS18, §3].

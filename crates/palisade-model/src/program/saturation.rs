@@ -1,9 +1,12 @@
-//! Counters that only fall, or only rise, and are compared with constants alone: beyond the last constant, one value stands for all.
+//! Counters that only fall, or only rise, and are compared with constants alone: beyond the last
+//! constant, one value stands for all.
 //!
-//! A lock that each copy which tries takes one off falls without end where there are any number of copies. But what is below all constants that it is
-//! compared with stays there until it is overwritten, and looks the same. So the *saturated* program keeps such an address, and all registers that
-//! hold its value, at the *end*, which lies one beyond these constants, in place of anything further. It does what the program does, step by step
-//! (THEORY.md, "Saturation"), and has the same labels, accesses and attacks.
+//! A lock that each copy which tries takes one off falls without end where there are any number of
+//! copies. But what is below all constants that it is compared with stays there until it is
+//! overwritten, and looks the same. So the *saturated* program keeps such an address, and all
+//! registers that hold its value, at the *end*, which lies one beyond these constants, in place of
+//! anything further. It does what the program does, step by step (THEORY.md, "Saturation"), and has
+//! the same labels, accesses and attacks.
 
 use super::{Action, BinaryOperator, Expression, LabelId, Program, RegisterId, Role, Thread, UnaryOperator, Value};
 use crate::ordered::CollectOrdered;
@@ -61,7 +64,8 @@ enum Kind {
     Moved(Value),
 }
 
-/// Where an expression stands: the registers that may hold what the address held, and whether the instruction reads it.
+/// Where an expression stands: the registers that may hold what the address held, and whether the
+/// instruction reads it.
 struct Site<'s> {
     held: &'s BTreeSet<RegisterId>,
     is_cell: bool,
@@ -97,7 +101,8 @@ impl Way {
         Some((end, saturated))
     }
 
-    /// For each label of a thread, the registers that may hold what the address held, perhaps moved; nothing where that is not clear.
+    /// For each label of a thread, the registers that may hold what the address held, perhaps
+    /// moved; nothing where that is not clear.
     fn held(&self, thread: &Thread) -> Option<Vec<BTreeSet<RegisterId>>> {
         let mut held: Vec<Option<BTreeSet<RegisterId>>> = vec![None; thread.labels.len()];
         held[thread.initial.index()] = Some(BTreeSet::new());
@@ -138,7 +143,8 @@ impl Way {
         action.address().is_some_and(|address| address.evaluate_address(&[]) == Ok(self.cell))
     }
 
-    /// Whether what an action writes has to be stopped at the end; nothing where it does what does not survive that.
+    /// Whether what an action writes has to be stopped at the end; nothing where it does what does
+    /// not survive that.
     fn follow(&mut self, action: &Action, held: &BTreeSet<RegisterId>) -> Option<bool> {
         let site = Site { held, is_cell: self.is_it(action) };
         match action {
@@ -162,7 +168,8 @@ impl Way {
         }
     }
 
-    /// Whether a value that is written has to be stopped at the end: what is moved, and goes where it may, and whatever is stored to the address.
+    /// Whether a value that is written has to be stopped at the end: what is moved, and goes where
+    /// it may, and whatever is stored to the address.
     fn written(&mut self, site: &Site<'_>, value: &Expression, may_move: bool) -> Option<bool> {
         match self.kind(site, value)? {
             Kind::Moved(by) => (may_move && if self.falls { by <= 0 } else { by >= 0 }).then_some(by != 0),

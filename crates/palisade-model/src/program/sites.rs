@@ -1,13 +1,16 @@
 //! Sites: where the source of a program has room for one fence, or has one store.
 //!
-//! What people read and write need not be what runs. Machine code has an instruction for each copy that a compiler makes of a place in the
-//! sources: loops are rotated, functions inlined. A fence put there once comes to stand before all of them. So labels are grouped by the
-//! place that their instructions come from ([`Origin`](crate::text::Origin)), over all threads. In programs that are read as they are
-//! written, every label is a site of its own.
+//! What people read and write need not be what runs. Machine code has an instruction for each copy
+//! that a compiler makes of a place in the sources: loops are rotated, functions inlined. A fence
+//! put there once comes to stand before all of them. So labels are grouped by the place that their
+//! instructions come from ([`Origin`](crate::text::Origin)), over all threads. In programs that are
+//! read as they are written, every label is a site of its own.
 //!
-//! A fence in front of a place is passed before what the place does to memory. Of the labels that come from one place, its site therefore
-//! has those with an access to memory that control comes to from elsewhere, with no other access of the place in between; where none of
-//! them has an access, those that control comes to from elsewhere. No fence can be put between two accesses of one place.
+//! A fence in front of a place is passed before what the place does to memory. Of the labels that
+//! come from one place, its site therefore has those with an access to memory that control comes to
+//! from elsewhere, with no other access of the place in between; where none of them has an access,
+//! those that control comes to from elsewhere. No fence can be put between two accesses of one
+//! place.
 //!
 //! Where a program states orderings, what is done at one place with the same orderings gets others
 //! together. A place that is called with several orderings has them from elsewhere.
@@ -141,7 +144,8 @@ impl Sites {
         self.grouped.is_some() || !self.repeated.labels.is_empty()
     }
 
-    /// The first label of the site that a label belongs to; none where the source has no room for a fence there.
+    /// The first label of the site that a label belongs to; none where the source has no room for a
+    /// fence there.
     pub fn first_label(&self, thread: ThreadId, label: LabelId) -> Option<LabelAt> {
         match &self.grouped {
             None => Some(self.repeated.first_label.get(&(thread, label)).copied().unwrap_or((thread, label))),

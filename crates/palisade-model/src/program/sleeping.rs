@@ -1,15 +1,18 @@
-//! Sleeping and waking: what futexes, condition variables and their like do beside the locked update that they are on x86.
+//! Sleeping and waking: what futexes, condition variables and their like do beside the locked
+//! update that they are on x86.
 //!
-//! Each address has a set of copies asleep there. A sleep is a locked update that changes nothing: `sleep mem[a] if = e` compares,
-//! `sleep mem[a]` does not; `sleep mem[a] releasing mem[m]` stores 0 at `m`. A copy whose update stores is asleep from then on. A wake-up
-//! is a locked update that changes nothing and lets one copy go on that sleeps at the address, or all of them; if nobody sleeps there,
-//! nothing else happens. A sleeper may go on at any time for no reason.
+//! Each address has a set of copies asleep there. A sleep is a locked update that changes nothing:
+//! `sleep mem[a] if = e` compares, `sleep mem[a]` does not; `sleep mem[a] releasing mem[m]` stores
+//! 0 at `m`. A copy whose update stores is asleep from then on. A wake-up is a locked update that
+//! changes nothing and lets one copy go on that sleeps at the address, or all of them; if nobody
+//! sleeps there, nothing else happens. A sleeper may go on at any time for no reason.
 //!
-//! **What is reached.** Questions about reached states, and about traces, need no set of sleepers: an instruction that sleeps is its
-//! update, and goes on at once. *Proof.* Take a computation with sleepers, leave out the steps of sleepers that go on, and let each sleeper
-//! stand where it goes on: the locked updates, and so memory, registers and traces, are the same. Conversely let each sleeper go on for no
-//! reason directly after it fell asleep; then nobody is asleep when somebody wakes sleepers, and a wake-up is its update. ∎ Only who hangs
-//! depends on the sleepers.
+//! **What is reached.** Questions about reached states, and about traces, need no set of sleepers:
+//! an instruction that sleeps is its update, and goes on at once. *Proof.* Take a computation with
+//! sleepers, leave out the steps of sleepers that go on, and let each sleeper stand where it goes
+//! on: the locked updates, and so memory, registers and traces, are the same. Conversely let each
+//! sleeper go on for no reason directly after it fell asleep; then nobody is asleep when somebody
+//! wakes sleepers, and a wake-up is its update. ∎ Only who hangs depends on the sleepers.
 
 use super::Program;
 use super::expression::Expression;
@@ -84,7 +87,8 @@ impl Instruction {
 }
 
 impl Program {
-    /// Whether some instruction waits for a value or sleeps. A loop that goes round without effect may wait as well; that depends on values.
+    /// Whether some instruction waits for a value or sleeps. A loop that goes round without effect
+    /// may wait as well; that depends on values.
     pub fn says_waits(&self) -> bool {
         self.threads.iter().flat_map(|thread| &thread.instructions).any(Instruction::may_wait)
     }

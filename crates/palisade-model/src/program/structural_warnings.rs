@@ -5,7 +5,8 @@ use super::{Action, ByLabel, Expression, Instruction, InstructionId, LabelId, Pr
 /// A place in a thread that its author may not have meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StructuralWarning {
-    /// No path from the initial label leads to a label that has instructions. Labels behind it are not listed again.
+    /// No path from the initial label leads to a label that has instructions. Labels behind it are
+    /// not listed again.
     Unreachable {
         /// The thread.
         thread: ThreadId,
@@ -28,8 +29,8 @@ pub enum StructuralWarning {
         /// The first instruction that reads it.
         reader: InstructionId,
     },
-    /// A register is set to the number of an address and nothing is done with it that needs an address: perhaps a load was
-    /// meant.
+    /// A register is set to the number of an address and nothing is done with it that needs an
+    /// address: perhaps a load was meant.
     NumberOfAddress {
         /// The thread.
         thread: ThreadId,
@@ -58,7 +59,8 @@ pub fn structural_warnings(program: &Program) -> Vec<StructuralWarning> {
     running.flat_map(|(id, thread)| of_thread(id, thread)).collect()
 }
 
-/// For each label, whether control can reach it without and with the lock held, whatever the values.
+/// For each label, whether control can reach it without and with the lock held, whatever the
+/// values.
 pub fn lock_states(thread: &Thread) -> Vec<[bool; 2]> {
     Paths::of(thread, &thread.instructions_by_label()).holding
 }
@@ -110,7 +112,8 @@ fn of_thread(id: ThreadId, thread: &Thread) -> Vec<StructuralWarning> {
     found
 }
 
-/// For each register, whether the thread uses it as an address, stores it or computes with it: everything but conditions.
+/// For each register, whether the thread uses it as an address, stores it or computes with it:
+/// everything but conditions.
 fn passed_on(thread: &Thread) -> Vec<bool> {
     let mut passed_on = vec![false; thread.registers.len()];
     let conditions = |action: &Action| matches!(action, Action::Assume(_) | Action::Ensure(_));
@@ -144,7 +147,8 @@ impl Paths {
             for id in &by_label[label.index()] {
                 let instruction = thread.instruction(*id);
                 let after = match instruction.action {
-                    // Where it is not executable, what follows counts as reached: one mistake, one warning.
+                    // Where it is not executable, what follows counts as reached: one mistake, one
+                    // warning.
                     Action::Lock => Some(true),
                     Action::Unlock => Some(false),
                     Action::Fail => None,
@@ -156,8 +160,8 @@ impl Paths {
         }
     }
 
-    /// The labels with instructions where unreachable stretches begin, in order: those that nothing goes to, then one
-    /// of each loop that is left.
+    /// The labels with instructions where unreachable stretches begin, in order: those that nothing
+    /// goes to, then one of each loop that is left.
     fn unreachable(&self, thread: &Thread, by_label: &ByLabel) -> Vec<LabelId> {
         let mut entered = vec![false; thread.labels.len()];
         for instruction in thread.instructions.iter().filter(|instruction| instruction.source != instruction.target) {

@@ -1,8 +1,10 @@
-//! Event-driven programs: what a template of control flow is started by, guards, posts and executors ([NETYS18, §2]).
+//! Event-driven programs: what a template of control flow is started by, guards, posts and
+//! executors ([NETYS18, §2]).
 //!
-//! A [`Thread`] is a template. The copies of one with [`Role::Thread`] run from the start, as ever. An event's handler is started
-//! by the outside world, on the main thread; a task is started by a [`post`](super::Action::Post), on the main thread or on a thread of
-//! its own. A program in which every role is [`Role::Thread`] is a program of threads and has no posts.
+//! A [`Thread`] is a template. The copies of one with [`Role::Thread`] run from the start, as ever.
+//! An event's handler is started by the outside world, on the main thread; a task is started by a
+//! [`post`](super::Action::Post), on the main thread or on a thread of its own. A program in which
+//! every role is [`Role::Thread`] is a program of threads and has no posts.
 
 use super::{Action, Guard, Program, Role, Thread, ThreadId};
 
@@ -65,8 +67,8 @@ impl Program {
         self.of_role(Thread::is_task)
     }
 
-    /// For each template, whether one that runs can post it, over any number of posts, whatever the values. Threads and events that are
-    /// not left out count as posted.
+    /// For each template, whether one that runs can post it, over any number of posts, whatever the
+    /// values. Threads and events that are not left out count as posted.
     pub fn runnable(&self) -> Vec<bool> {
         let mut runnable: Vec<bool> = self.threads.iter().map(|it| !it.is_task() && !it.is_left_out()).collect();
         let mut open: Vec<usize> = (0..runnable.len()).filter(|index| runnable[*index]).collect();

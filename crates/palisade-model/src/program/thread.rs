@@ -18,8 +18,8 @@ pub enum Copies {
 }
 
 impl Copies {
-    /// The most copies that a number may give: every reader of JSON takes this as an integer, and so many copies of each
-    /// of 18 000 threads can be counted in 64 bits.
+    /// The most copies that a number may give: every reader of JSON takes this as an integer, and
+    /// so many copies of each of 18 000 threads can be counted in 64 bits.
     pub const MOST: u64 = 1_000_000_000_000_000;
 }
 
@@ -57,7 +57,8 @@ pub enum Naming {
         /// The lines of the calls around it, the outermost first.
         calls: Vec<usize>,
     },
-    /// It belongs to what watches joint control states ([`Program::monitored`](super::Program::monitored)).
+    /// It belongs to what watches joint control states
+    /// ([`Program::monitored`](super::Program::monitored)).
     Watch,
 }
 
@@ -131,9 +132,11 @@ impl Thread {
         &self.instructions[id.index()]
     }
 
-    /// Which way of a condition of the text an instruction takes: whether it holds. Nothing where the instruction is no such way.
+    /// Which way of a condition of the text an instruction takes: whether it holds. Nothing where
+    /// the instruction is no such way.
     ///
-    /// Readers put the two ways at one label, with the text of the condition, that where it holds first.
+    /// Readers put the two ways at one label, with the text of the condition, that where it holds
+    /// first.
     pub fn branch(&self, id: InstructionId) -> Option<bool> {
         let own = self.instruction(id);
         let is_way = |other: &&Instruction| {
@@ -145,12 +148,14 @@ impl Thread {
         Some(self.instructions.iter().find(is_way).is_some_and(|first| std::ptr::eq(first, own)))
     }
 
-    /// Whether it is not of the text, and watches a joint control state ([`Program::monitored`](super::Program::monitored)).
+    /// Whether it is not of the text, and watches a joint control state
+    /// ([`Program::monitored`](super::Program::monitored)).
     pub fn is_watch(&self) -> bool {
         self.label(self.initial).naming == Naming::Watch
     }
 
-    /// Whether a copy that executes an instruction stays at its label for what watches joint control states.
+    /// Whether a copy that executes an instruction stays at its label for what watches joint
+    /// control states.
     pub fn is_freeze(&self, id: InstructionId) -> bool {
         let own = self.instruction(id);
         !self.is_watch() && self.label(own.target).naming == Naming::Watch
@@ -174,7 +179,8 @@ impl Thread {
         ByLabel::of(self.labels.len(), &self.instructions, |instruction| instruction.target)
     }
 
-    /// The instructions that a path from the initial label leads to, whatever the values, in text order.
+    /// The instructions that a path from the initial label leads to, whatever the values, in text
+    /// order.
     pub fn reachable_instructions(&self) -> impl Iterator<Item = &Instruction> {
         let by_label = self.instructions_by_label();
         let mut reached = vec![false; self.labels.len()];

@@ -1,4 +1,5 @@
-//! Diagnostics: what is wrong in a text, where, what the reader expected, and what the author may have meant.
+//! Diagnostics: what is wrong in a text, where, what the reader expected, and what the author may
+//! have meant.
 
 use super::Span;
 use std::ops::{Deref, DerefMut};
@@ -12,8 +13,9 @@ pub enum Severity {
     Error,
 }
 
-/// One finding about a text. It is as small as a pointer, because a reader may answer with one for every token that it takes:
-/// readers of large nets would pay for a larger result each time that nothing is wrong.
+/// One finding about a text. It is as small as a pointer, because a reader may answer with one for
+/// every token that it takes: readers of large nets would pay for a larger result each time that
+/// nothing is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic(Box<Details>);
 

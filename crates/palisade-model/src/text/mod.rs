@@ -1,7 +1,7 @@
 //! Texts that people write: places in them, and what readers find wrong there.
 //!
-//! Readers of programs and of nets take a [`SourceText`] and answer with [`Diagnostic`]s about [`Span`]s of it. This room
-//! depends on no other.
+//! Readers of programs and of nets take a [`SourceText`] and answer with [`Diagnostic`]s about
+//! [`Span`]s of it. This room depends on no other.
 
 mod diagnostic;
 mod markup;

@@ -31,7 +31,8 @@ pub struct Position {
 /// Where a line of a listing comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin {
-    /// The place as the listing names it at the end of the line. Lines with the same name come from the same place.
+    /// The place as the listing names it at the end of the line. Lines with the same name come from
+    /// the same place.
     pub place: String,
     /// The file, by its path, with line and column, where that is known.
     pub position: Option<(String, Position)>,
@@ -39,7 +40,8 @@ pub struct Origin {
     pub at_hand: Option<String>,
     /// What stands on that line, where the file is at hand.
     pub text: Option<String>,
-    /// Why the code of this line is not understood, if it is not: a program that comes there is refused.
+    /// Why the code of this line is not understood, if it is not: a program that comes there is
+    /// refused.
     pub obstacle: Option<Obstacle>,
 }
 
@@ -50,7 +52,8 @@ pub struct Obstacle {
     pub name: String,
     /// Where it is in the file.
     pub position: Option<Position>,
-    /// What is not understood, in a sentence without a full stop, with the calls that lead there line by line.
+    /// What is not understood, in a sentence without a full stop, with the calls that lead there
+    /// line by line.
     pub message: String,
     /// What to do about it.
     pub help: Option<String>,
@@ -63,7 +66,8 @@ pub struct SourceText {
     pub name: String,
     /// The whole text.
     pub text: String,
-    /// Whether the text was made of something else, so that its lines are no places that people know.
+    /// Whether the text was made of something else, so that its lines are no places that people
+    /// know.
     pub is_listing: bool,
     /// Whether it is a litmus test, whose readers know events and relations by the names of herd.
     pub is_litmus: bool,

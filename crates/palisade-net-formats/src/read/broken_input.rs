@@ -1,5 +1,5 @@
-//! Broken and doubtful input, as careless and hostile users have it: each case is either read as what it can only mean
-//! or refused at the place that is wrong, with what was expected there.
+//! Broken and doubtful input, as careless and hostile users have it: each case is either read as
+//! what it can only mean or refused at the place that is wrong, with what was expected there.
 
 use super::*;
 

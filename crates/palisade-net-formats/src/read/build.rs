@@ -1,4 +1,5 @@
-//! What a reader of formulas makes of conditions: lower bounds, for coverability, or any condition, for reachability.
+//! What a reader of formulas makes of conditions: lower bounds, for coverability, or any condition,
+//! for reachability.
 
 use super::formula::{Formula, Sense, Sum};
 use num_bigint::BigInt;

@@ -1,8 +1,10 @@
-//! Coverability questions as formulas: monotone combinations of lower bounds, brought to alternatives.
+//! Coverability questions as formulas: monotone combinations of lower bounds, brought to
+//! alternatives.
 //!
-//! `EF φ` asks for a marking that satisfies φ, `AG φ` forbids the markings that do not: both ask whether some set of
-//! markings can be reached, and that is coverability when the set is given by lower bounds. So formulas are read with the
-//! [`Sense`] in which a part counts, which `AG` and each negation turn round.
+//! `EF φ` asks for a marking that satisfies φ, `AG φ` forbids the markings that do not: both ask
+//! whether some set of markings can be reached, and that is coverability when the set is given by
+//! lower bounds. So formulas are read with the [`Sense`] in which a part counts, which `AG` and
+//! each negation turn round.
 
 use palisade_model::net::{Arcs, Count, Net, PlaceId, Quantifier, Query, Target, TransitionId};
 use palisade_model::ordered;
@@ -14,7 +16,8 @@ use std::cmp::{Ordering, Reverse};
 pub(super) enum Formula {
     /// Always, or never.
     Constant(bool),
-    /// So many tokens on these places together, each token as often as its place counts; the bound is at least 1.
+    /// So many tokens on these places together, each token as often as its place counts; the bound
+    /// is at least 1.
     AtLeast(Vec<(PlaceId, Count)>, Count),
     /// All of them.
     All(Vec<Formula>),
@@ -32,7 +35,8 @@ pub(super) enum Sense {
 }
 
 impl Sense {
-    /// The sense in which the formula of a question counts: what `AG` forbids is the contrary of its formula.
+    /// The sense in which the formula of a question counts: what `AG` forbids is the contrary of
+    /// its formula.
     pub(super) fn of(quantifier: Quantifier) -> Self {
         match quantifier {
             Quantifier::Eventually => Self::Plain,
@@ -66,7 +70,8 @@ impl Sense {
         Formula::Constant(value == (self == Self::Plain))
     }
 
-    /// `left ≤ right` between sums; with `strictly`, `left < right`. Nothing when that is no lower bound in this sense.
+    /// `left ≤ right` between sums; with `strictly`, `left < right`. Nothing when that is no lower
+    /// bound in this sense.
     pub(super) fn at_most(self, left: Sum, right: Sum, strictly: bool) -> Option<Formula> {
         // The contrary of `left ≤ right` is `right < left`.
         let (small, large, strictly) = match self {
@@ -82,7 +87,8 @@ impl Sense {
         }
     }
 
-    /// `left = right` between sums; nothing when that is no lower bound in this sense. Only the contrary of "no tokens" is one.
+    /// `left = right` between sums; nothing when that is no lower bound in this sense. Only the
+    /// contrary of "no tokens" is one.
     pub(super) fn equal(self, left: Sum, right: Sum) -> Option<Formula> {
         let (sum, other) = if right.terms.is_empty() { (left, right) } else { (right, left) };
         if !other.terms.is_empty() {
@@ -108,7 +114,8 @@ impl Sense {
 /// One side of a comparison.
 #[derive(Clone, Debug)]
 pub(super) struct Sum {
-    /// Places, and how often each of their tokens counts, at least once; a place may be listed again.
+    /// Places, and how often each of their tokens counts, at least once; a place may be listed
+    /// again.
     pub(super) terms: Vec<(PlaceId, Count)>,
     /// What is added to their tokens.
     pub(super) constant: Count,
@@ -188,8 +195,9 @@ impl Formula {
 
 /// The minimal ways to share a bound among places.
 ///
-/// Places that count most come first: whoever completes a bound then counts least of those with a share, and as few of its
-/// tokens as complete it are no more than needed. So all ways are minimal, and none is missing.
+/// Places that count most come first: whoever completes a bound then counts least of those with a
+/// share, and as few of its tokens as complete it are no more than needed. So all ways are minimal,
+/// and none is missing.
 fn shares(terms: &[(PlaceId, Count)], bound: &Count) -> Option<Vec<Arcs>> {
     let mut weighted: Vec<(PlaceId, Count)> = Vec::new();
     let mut sorted = terms.to_vec();
@@ -289,7 +297,8 @@ mod tests {
         assert_eq!(demands(&sum(&[(A, 5), (B, u64::MAX)], u64::MAX))[1], [one(B, 1)]);
     }
 
-    /// Against all vectors in a box: the alternatives are the minimal ones of those that satisfy the sum.
+    /// Against all vectors in a box: the alternatives are the minimal ones of those that satisfy
+    /// the sum.
     #[test]
     fn alternatives_of_sums_are_the_minimal_ones() {
         let (c, highest) = (PlaceId(2), 12);
@@ -330,7 +339,8 @@ mod tests {
         let places = |number: u32| (0..number).map(|place| (PlaceId(place), 1)).collect::<Vec<_>>();
         assert_eq!(sum(&places(1000), 1000).query(), None);
         assert_eq!(sum(&[(A, 1), (B, 1)], u64::MAX).query(), None);
-        // Few enough alternatives, with too many demands: each has all that the other parts ask for.
+        // Few enough alternatives, with too many demands: each has all that the other parts ask
+        // for.
         let rest = Formula::All(places(100).iter().map(|term| sum(&[*term], 1)).collect());
         assert_eq!(Formula::All(vec![sum(&places(2), 90_000), rest]).query(), None);
     }

@@ -31,8 +31,8 @@ pub(super) struct Token<'a> {
     pub(super) span: Span,
 }
 
-/// Splits a text into tokens. The lexer keeps of a token only where it starts: readers ask for the token that they expect,
-/// mostly with success, and the lexer compares that one alone.
+/// Splits a text into tokens. The lexer keeps of a token only where it starts: readers ask for the
+/// token that they expect, mostly with success, and the lexer compares that one alone.
 pub(super) struct Lexer<'a> {
     text: &'a str,
     lexicon: &'static Lexicon,
@@ -168,8 +168,8 @@ impl<'a> Lexer<'a> {
         Ok(number)
     }
 
-    /// Takes what stands between an opening sign, which is next, and its closing one; a backslash protects the
-    /// character after it. Nothing when it does not close.
+    /// Takes what stands between an opening sign, which is next, and its closing one; a backslash
+    /// protects the character after it. Nothing when it does not close.
     pub(super) fn quoted(&mut self, close: char) -> Option<(String, Span)> {
         let open = self.peek().span;
         let mut content = String::new();

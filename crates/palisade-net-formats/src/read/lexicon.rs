@@ -1,4 +1,5 @@
-//! What tokens and comments look like in a format: tables over bytes, made when the program is compiled.
+//! What tokens and comments look like in a format: tables over bytes, made when the program is
+//! compiled.
 
 /// A set of bytes.
 #[derive(Clone, Copy)]
@@ -70,11 +71,13 @@ pub(super) enum Comment {
     Open(&'static str),
 }
 
-/// The signs of a format with tables of what each byte can be, so that the loops over bytes call nothing.
+/// The signs of a format with tables of what each byte can be, so that the loops over bytes call
+/// nothing.
 pub(super) struct Lexicon {
     signs: Signs,
     classes: [u8; 256],
-    /// For each byte, the number of the first operator that it starts; the number of operators when there is none.
+    /// For each byte, the number of the first operator that it starts; the number of operators when
+    /// there is none.
     operators_from: [u8; 256],
 }
 
@@ -153,7 +156,8 @@ impl Lexicon {
         self.signs.operators.get(usize::from(from)..)?.iter().copied().find(|operator| comes_first(operator))
     }
 
-    /// The comment that comes first. A line break that ends one is left for the formats in which it counts.
+    /// The comment that comes first. A line break that ends one is left for the formats in which it
+    /// counts.
     #[inline(never)]
     pub(super) fn comment(&self, bytes: &[u8]) -> Comment {
         let Some((open, close)) = self.signs.comments.iter().find(|(open, _)| bytes.starts_with(open.as_bytes()))
@@ -171,7 +175,8 @@ impl Lexicon {
     }
 }
 
-/// For each byte, the number of the first of the texts that starts with it; the number of texts when none does.
+/// For each byte, the number of the first of the texts that starts with it; the number of texts
+/// when none does.
 const fn first_with_each_byte(texts: &[&str]) -> [u8; 256] {
     assert!(texts.len() < 256, "operators are few");
     let mut index = 0;

@@ -1,7 +1,8 @@
 //! Reader of LoLA's nets (`.lola`) and of its formulas that ask for coverability.
 //!
-//! Formulas may ask about nets of other formats as well: a name that is none of LoLA's stands in braces, as in TINA's
-//! nets, with a backslash before a brace or backslash of its own. Nodes of PNML go by their ids too.
+//! Formulas may ask about nets of other formats as well: a name that is none of LoLA's stands in
+//! braces, as in TINA's nets, with a backslash before a brace or backslash of its own. Nodes of
+//! PNML go by their ids too.
 
 use super::build::{AnyCondition, Build, LowerBounds};
 use super::formula::{DEEPEST, Sense, Sum, too_deep};
@@ -117,7 +118,8 @@ impl<'a> NetReader<'a> {
     fn declarations(&mut self) -> Result<(), Diagnostic> {
         loop {
             if self.lexer.take_word("SAFE") {
-                // A promise of the net's author that no place exceeds the bound; nothing here relies on it.
+                // A promise of the net's author that no place exceeds the bound; nothing here
+                // relies on it.
                 if self.lexer.peek().kind == Kind::Word {
                     self.number()?;
                 }
@@ -196,8 +198,9 @@ fn number_in(lexer: &mut Lexer<'_>) -> Result<Count, Diagnostic> {
     }
 }
 
-/// Reads a formula `EF φ` (or `REACHABLE φ`) or `AG φ` (or `INVARIANT φ`), or the contrary of one (`NOT EF φ`), about the nodes of a net by their names, and by
-/// their ids where the net's document has some.
+/// Reads a formula `EF φ` (or `REACHABLE φ`) or `AG φ` (or `INVARIANT φ`), or the contrary of one
+/// (`NOT EF φ`), about the nodes of a net by their names, and by their ids where the net's document
+/// has some.
 pub(super) fn read_formula(text: &str, net: &Net, ids: Option<&Ids>) -> Result<(Query, Quantifier), Vec<Diagnostic>> {
     let (formula, quantifier, span) = parse(LowerBounds, text, net, ids)?;
     let too_many = || vec![Diagnostic::error("the formula has too many alternatives", span)];

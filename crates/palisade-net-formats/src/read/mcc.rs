@@ -296,7 +296,8 @@ impl Reader<'_> {
     }
 }
 
-/// The condition that a formula without combinations is about, how it is put, and whether it is negated.
+/// The condition that a formula without combinations is about, how it is put, and whether it is
+/// negated.
 fn only_path<'a>(formula: Node<'a, 'a>) -> Result<(Node<'a, 'a>, Quantifier, bool), Diagnostic> {
     let mut node = only_child(formula)?;
     let mut is_negated = false;

@@ -1,5 +1,6 @@
-//! Conditions on markings in Model Checking Contest queries: any comparison of sums of tokens, transitions that can fire, and deadlock. The
-//! comparisons besides `integer-le`, and sums of sums, are those that TAPAAL writes.
+//! Conditions on markings in Model Checking Contest queries: any comparison of sums of tokens,
+//! transitions that can fire, and deadlock. The comparisons besides `integer-le`, and sums of sums,
+//! are those that TAPAAL writes.
 
 use super::build::{Weighed, comparison, in_sense};
 use super::formula::{DEEPEST, Sense, too_deep};

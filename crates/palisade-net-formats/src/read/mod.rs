@@ -30,8 +30,8 @@ use std::borrow::Cow;
 use std::io::Read;
 use std::str::Utf8Error;
 
-/// A document to be read: its name for people, its bytes, possibly compressed with gzip, and its format where the
-/// extension of the name does not tell it.
+/// A document to be read: its name for people, its bytes, possibly compressed with gzip, and its
+/// format where the extension of the name does not tell it.
 #[derive(Clone, Copy, Debug)]
 pub struct Document<'a, F> {
     /// The path, or `<stdin>`.
@@ -42,14 +42,16 @@ pub struct Document<'a, F> {
     pub format: Option<F>,
 }
 
-/// Reads a net with its question from bytes, which may be compressed with gzip. The format follows from the name's
-/// extension when it is not given. Formats without a question of their own leave it without targets.
+/// Reads a net with its question from bytes, which may be compressed with gzip. The format follows
+/// from the name's extension when it is not given. Formats without a question of their own leave it
+/// without targets.
 pub fn read(name: &str, bytes: &[u8], format: Option<Format>) -> Result<Problem, ReadError> {
     read_with_query(Document { name, bytes, format }, None, None)
 }
 
-/// Reads a net with a question from a document of its own, which replaces the one in the net's document. Of a document
-/// with several properties, `property` tells the id of the one that is meant.
+/// Reads a net with a question from a document of its own, which replaces the one in the net's
+/// document. Of a document with several properties, `property` tells the id of the one that is
+/// meant.
 pub fn read_with_query(
     net: Document<'_, Format>,
     query: Option<Document<'_, QueryFormat>>,
@@ -137,7 +139,8 @@ fn read_asked(
     Ok(read)
 }
 
-/// Reads a net with a question of reachability, in a query of the Model Checking Contest or a formula.
+/// Reads a net with a question of reachability, in a query of the Model Checking Contest or a
+/// formula.
 pub fn read_reach_question(
     net: Document<'_, Format>,
     query: Document<'_, QueryFormat>,
@@ -190,7 +193,8 @@ pub struct ReadProperties {
     pub properties: Vec<Property>,
 }
 
-/// Reads a net with all properties of a query of the Model Checking Contest, each as far as it is about reachable markings.
+/// Reads a net with all properties of a query of the Model Checking Contest, each as far as it is
+/// about reachable markings.
 pub fn read_properties(
     net: Document<'_, Format>,
     query: Document<'_, QueryFormat>,
@@ -240,7 +244,8 @@ fn ids_by_name(net: &Net) -> Ids {
 /// What some editors write in front of a text in UTF-8; it means nothing.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
-/// The longest text that is unpacked. What unpacks to more is likelier made to fill the memory than to be read.
+/// The longest text that is unpacked. What unpacks to more is likelier made to fill the memory than
+/// to be read.
 const LONGEST_UNPACKED: u64 = 1 << 32;
 
 /// The text of a file, decompressed when it starts as gzip does.
@@ -265,8 +270,8 @@ fn decode<'a>(name: &str, bytes: &'a [u8]) -> Result<Cow<'a, str>, ReadError> {
     String::from_utf8(plain).map(Cow::from).map_err(|error| not_text(error.as_bytes(), error.utf8_error()))
 }
 
-/// Decompresses what gzip has made, up to this many bytes. Apart from its caller, as the decoder takes some ten pages of
-/// the stack, which most texts do without.
+/// Decompresses what gzip has made, up to this many bytes. Apart from its caller, as the decoder
+/// takes some ten pages of the stack, which most texts do without.
 #[inline(never)]
 fn unpack(bytes: &[u8], longest: u64) -> Result<Vec<u8>, String> {
     let mut plain = Vec::new();

@@ -8,8 +8,8 @@ use rustc_hash::FxHashMap;
 pub(super) struct ShortName(u64);
 
 impl ShortName {
-    /// The name that so many bytes at the start of a text make. Nothing when it is longer, or the text shorter, than
-    /// eight bytes, and when a zero ends it, which a number does not tell.
+    /// The name that so many bytes at the start of a text make. Nothing when it is longer, or the
+    /// text shorter, than eight bytes, and when a zero ends it, which a number does not tell.
     #[inline]
     pub(super) fn at_start(text: &[u8], length: usize) -> Option<Self> {
         let bytes = text.first_chunk()?;

@@ -15,8 +15,8 @@ pub(super) struct Ids {
 
 /// Places, or transitions, by what they are called.
 ///
-/// A word that calls two nodes, as the name of both or as the name of one and the id of the other, calls neither: an answer about the
-/// wrong node would go unnoticed.
+/// A word that calls two nodes, as the name of both or as the name of one and the id of the other,
+/// calls neither: an answer about the wrong node would go unnoticed.
 pub(super) struct Nodes<'a, Id> {
     /// `place` or `transition`.
     kind: &'static str,

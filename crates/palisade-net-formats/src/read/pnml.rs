@@ -1,9 +1,10 @@
-//! Reader of PNML place/transition nets (ISO/IEC 15909-2), lenient about namespaces and older dialects.
+//! Reader of PNML place/transition nets (ISO/IEC 15909-2), lenient about namespaces and older
+//! dialects.
 //!
-//! Pages are flattened, reference nodes resolved, graphics and tool-specific parts left aside, except that units of
-//! NUPN become units where the reader finds that each always holds exactly one token. Inhibitor arcs are read as TAPAAL
-//! and PIPE write them. Reset and other special arcs, capacities, priorities, time, and nets of other types, are named and
-//! refused.
+//! Pages are flattened, reference nodes resolved, graphics and tool-specific parts left aside,
+//! except that units of NUPN become units where the reader finds that each always holds exactly one
+//! token. Inhibitor arcs are read as TAPAAL and PIPE write them. Reset and other special arcs,
+//! capacities, priorities, time, and nets of other types, are named and refused.
 
 use super::nodes::Ids;
 use super::pnml_usual;
@@ -205,7 +206,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The net with its transitions, and with those units of the NUPN extension that are sound here.
+    /// The net with its transitions, and with those units of the NUPN extension that are sound
+    /// here.
     fn finish(self, document: Node<'a, 'a>) -> (Net, Ids) {
         let Self { mut net, ids, pre, post, transition_names, .. } = self;
         for (name, (pre, post)) in transition_names.into_iter().zip(pre.into_iter().zip(post)) {

@@ -1,9 +1,9 @@
 //! Reader of mist's `.spec`: guarded commands over counters.
 //!
-//! A rule `p >= k -> p' = p - s` takes `k` and puts `k − s` back, so a guard above the subtraction is a read arc. Line
-//! breaks mean nothing; a constraint list that follows another without a comma is a further alternative of the target.
-//! Only what is a place/transition net with an upward-closed target is accepted: tests for zero, resets and transfers
-//! are named and refused.
+//! A rule `p >= k -> p' = p - s` takes `k` and puts `k − s` back, so a guard above the subtraction
+//! is a read arc. Line breaks mean nothing; a constraint list that follows another without a comma
+//! is a further alternative of the target. Only what is a place/transition net with an
+//! upward-closed target is accepted: tests for zero, resets and transfers are named and refused.
 
 use super::lexer::{Kind, Lexer};
 use super::lexicon::{Bytes, Lexicon, Signs};
@@ -52,21 +52,24 @@ pub(super) fn read(name: &str, text: &str) -> Result<Problem, Vec<Diagnostic>> {
     }
 }
 
-/// What the text says of a place: of a lower bound no more than that it is one, of `in [a, b]` the upper end.
+/// What the text says of a place: of a lower bound no more than that it is one, of `in [a, b]` the
+/// upper end.
 enum Relation {
     AtLeast,
     Equal(Count),
     UpTo(Count),
 }
 
-/// What stands for a place that is not declared. That has been complained about, so the net will not be used.
+/// What stands for a place that is not declared. That has been complained about, so the net will
+/// not be used.
 const UNDECLARED: PlaceId = PlaceId(u32::MAX);
 
 struct Reader<'a> {
     lexer: Lexer<'a>,
     net: Net,
     places: Names<'a>,
-    /// Per place, how many rules stand before the last one that updates it, and one; 0 when none does.
+    /// Per place, how many rules stand before the last one that updates it, and one; 0 when none
+    /// does.
     updated_in: Vec<usize>,
     complaints: Vec<Diagnostic>,
 }
@@ -174,7 +177,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Notes what an update leaves on its place; where it takes more than is there, `left` is what the guard lacks.
+    /// Notes what an update leaves on its place; where it takes more than is there, `left` is what
+    /// the guard lacks.
     #[inline]
     fn leave(
         &mut self,
@@ -302,7 +306,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Place invariants `p = w, q = v`, a hint for other tools; those that hold with weight 1 and sum 1 become units.
+    /// Place invariants `p = w, q = v`, a hint for other tools; those that hold with weight 1 and
+    /// sum 1 become units.
     fn invariants(&mut self) -> Result<(), Diagnostic> {
         let mut units = Vec::new();
         while self.lexer.peek().kind != Kind::End {
@@ -355,7 +360,8 @@ impl<'a> Reader<'a> {
         Ok((place, name, self.relation()?))
     }
 
-    /// Takes a place, with its name, this sign and a number if they are written as most tools write them.
+    /// Takes a place, with its name, this sign and a number if they are written as most tools write
+    /// them.
     #[inline]
     fn usual_relation<const N: usize>(&mut self, sign: &[u8; N]) -> Option<(PlaceId, &'a str, Count)> {
         let said = usual::relation(self.lexer.rest_bytes(), sign)?;
@@ -500,7 +506,8 @@ fn strongest(bounds: &mut Arcs) {
     bounds.dedup_by_key(|(place, _)| *place);
 }
 
-/// What a rule puts: what its updates leave, and all that it asks for on other places. Sorted by place, as both are.
+/// What a rule puts: what its updates leave, and all that it asks for on other places. Sorted by
+/// place, as both are.
 fn put(guards: &[(PlaceId, Count)], updates: &mut Arcs, post: &mut Arcs) {
     let mut guards = guards;
     for (place, left) in updates.drain(..) {

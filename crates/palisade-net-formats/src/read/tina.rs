@@ -1,7 +1,8 @@
 //! Reader of TINA's textual nets (`.net`), as far as they are untimed place/transition nets.
 //!
-//! Test arcs `p?k` are read arcs, `p?-k` inhibitor arcs. Stopwatch arcs, priorities and time intervals other than `[0,w[`
-//! are named and refused; labels and notes are left aside. The question is a formula in a file of its own.
+//! Test arcs `p?k` are read arcs, `p?-k` inhibitor arcs. Stopwatch arcs, priorities and time
+//! intervals other than `[0,w[` are named and refused; labels and notes are left aside. The
+//! question is a formula in a file of its own.
 
 use super::lexer::{Kind, Lexer};
 use super::lexicon::{Bytes, Lexicon, Signs};
@@ -135,7 +136,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The weight after a node of an arc list; only arcs that take tokens may be read or inhibitor arcs.
+    /// The weight after a node of an arc list; only arcs that take tokens may be read or inhibitor
+    /// arcs.
     fn weight(&mut self, usual: &Effect) -> Result<(Effect, Count), Diagnostic> {
         let sign = self.lexer.peek();
         let takes = matches!(usual, Effect::Take);

@@ -1,8 +1,9 @@
 //! Reader of thread transition systems (`.tts`) and their target states (`.prop`).
 //!
-//! `N M` declares shared states `0..N` and local states `0..M`; `s l -> s' l'` moves a thread and the shared state
-//! together, `s l +> s' l'` starts a further thread at `l'` while the mover stays. Initially the shared state is 0 and
-//! any number of threads is at local state 0. The shared states are a unit of the net, the local states count threads.
+//! `N M` declares shared states `0..N` and local states `0..M`; `s l -> s' l'` moves a thread and
+//! the shared state together, `s l +> s' l'` starts a further thread at `l'` while the mover stays.
+//! Initially the shared state is 0 and any number of threads is at local state 0. The shared states
+//! are a unit of the net, the local states count threads.
 
 use super::lexer::{Kind, Lexer};
 use super::lexicon::{Bytes, Lexicon, Signs};
@@ -69,8 +70,8 @@ fn system(name: &str, text: &str) -> Result<Problem, Diagnostic> {
     Ok(Problem { net, query: Query::default() })
 }
 
-/// Reads target states `s|l,l,…`, one per line, as a question about a net read from a `.tts` (or its like in another
-/// format, with places `s<N>` and `l<N>`).
+/// Reads target states `s|l,l,…`, one per line, as a question about a net read from a `.tts` (or
+/// its like in another format, with places `s<N>` and `l<N>`).
 pub(super) fn read_targets(text: &str, net: &Net) -> Result<Query, Vec<Diagnostic>> {
     targets(text, net).map_err(|complaint| vec![complaint])
 }

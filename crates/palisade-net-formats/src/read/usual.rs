@@ -1,4 +1,5 @@
-//! The forms in which most tools write `.spec`, each taken at one glance: a short name, fixed signs and one digit.
+//! The forms in which most tools write `.spec`, each taken at one glance: a short name, fixed signs
+//! and one digit.
 //!
 //! They make up most of a text. The lexer reads other ways of writing the same.
 
@@ -47,7 +48,8 @@ pub(super) fn change(text: &[u8]) -> Option<(Said, bool)> {
     }
 }
 
-/// How many bytes a comma has with the blank behind it, or with the line break and the start of an indented line.
+/// How many bytes a comma has with the blank behind it, or with the line break and the start of an
+/// indented line.
 #[inline]
 pub(super) fn comma(text: &[u8]) -> Option<usize> {
     const NEW_LINE: &[u8; 6] = b",\n    ";
@@ -58,12 +60,14 @@ pub(super) fn comma(text: &[u8]) -> Option<usize> {
     behind(text, NEW_LINE).map(|rest| NEW_LINE.len() + if rest.starts_with(b"    ") { 4 } else { 0 })
 }
 
-/// What the text starts with before the first such byte, and its length, if that is less than eight.
+/// What the text starts with before the first such byte, and its length, if that is less than
+/// eight.
 #[inline]
 fn short_name(text: &[u8], end: u8) -> Option<(ShortName, usize)> {
     const LOW: u64 = u64::from_ne_bytes([0x01; 8]);
     const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
-    // The lowest high bit that is set below belongs to the first byte that is zero here, if there is one.
+    // The lowest high bit that is set below belongs to the first byte that is zero here, if there
+    // is one.
     let differences = u64::from_le_bytes(*text.first_chunk()?) ^ (LOW * u64::from(end));
     let zeros = differences.wrapping_sub(LOW) & !differences & HIGH;
     let length = usize::try_from(zeros.trailing_zeros() / u8::BITS).expect("it is small");

@@ -3,7 +3,8 @@
 use super::names::one_line;
 use palisade_model::net::Format;
 
-/// The text of a net in a format, with lines of comment in front; behind the first line of an XML document or a graph, which says what it is.
+/// The text of a net in a format, with lines of comment in front; behind the first line of an XML
+/// document or a graph, which says what it is.
 pub fn with_comment(net: &str, format: Format, comment: &[String]) -> String {
     let (head, rest) = match format {
         Format::Pnml | Format::Dot => net.split_at(net.find('\n').map_or(0, |end| end + 1)),

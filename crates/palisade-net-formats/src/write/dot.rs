@@ -1,4 +1,5 @@
-//! Writer of pictures for Graphviz: places are circles, transitions boxes, units are framed, targets are red.
+//! Writer of pictures for Graphviz: places are circles, transitions boxes, units are framed,
+//! targets are red.
 
 use super::names::one_line;
 use palisade_model::net::{Count, Net, OmegaCount, PlaceId, Problem};

@@ -1,8 +1,8 @@
 //! Writers of the field's net and query formats.
 //!
-//! Only mist's `.spec` and thread transition systems know ω. In the other formats a place that holds any number of
-//! tokens initially starts empty and gets a transition that puts one token at a time, which covers the same markings;
-//! the writer says so in a note.
+//! Only mist's `.spec` and thread transition systems know ω. In the other formats a place that
+//! holds any number of tokens initially starts empty and gets a transition that puts one token at a
+//! time, which covers the same markings; the writer says so in a note.
 
 mod comment;
 mod dot;
@@ -32,7 +32,8 @@ pub struct Written {
 }
 
 impl Written {
-    /// The files that it goes to when the net's is to be `path`: that one, and the question's beside it.
+    /// The files that it goes to when the net's is to be `path`: that one, and the question's
+    /// beside it.
     pub fn files(&self, path: &Path, format: Format) -> Vec<(PathBuf, &str)> {
         let query = self.query.as_deref().zip(format.query());
         let query = query.map(|(query, kind)| (path.with_extension(kind.extension()), query));

@@ -2,8 +2,8 @@
 
 use rustc_hash::FxHashSet;
 
-/// For each name itself where the format accepts it, else `<prefix><index>`, made longer until it is free. The second
-/// part tells how many were replaced.
+/// For each name itself where the format accepts it, else `<prefix><index>`, made longer until it
+/// is free. The second part tells how many were replaced.
 pub(super) fn accepted<'a>(
     names: impl Iterator<Item = &'a str> + Clone,
     prefix: &str,
@@ -52,7 +52,8 @@ pub(super) fn in_braces(text: &str) -> String {
     quoted
 }
 
-/// Each name on one line, made longer until it is free: names that are equal or differ in control characters stay apart.
+/// Each name on one line, made longer until it is free: names that are equal or differ in control
+/// characters stay apart.
 pub(super) fn distinct<'a>(names: impl Iterator<Item = &'a str>, prefix: &str) -> Vec<String> {
     let mut used: FxHashSet<String> = FxHashSet::default();
     let mut chosen = Vec::new();

@@ -1,7 +1,8 @@
-//! Writer of PNML place/transition nets, with units as NUPN and the question as a query of the Model Checking Contest.
+//! Writer of PNML place/transition nets, with units as NUPN and the question as a query of the
+//! Model Checking Contest.
 //!
-//! One net, one page, default namespace, ids `p<N>` and `t<N>` with the names as labels, no weight or token count of
-//! 2³¹ or more: what the readers in use agree on.
+//! One net, one page, default namespace, ids `p<N>` and `t<N>` with the names as labels, no weight
+//! or token count of 2³¹ or more: what the readers in use agree on.
 
 use super::{Written, mcc};
 use palisade_model::net::{Arcs, Count, Net, OmegaCount, Problem};
@@ -82,7 +83,8 @@ fn units(text: &mut String, net: &Net, arcs: usize) {
         .chain((0..single.len()).filter(|index| single[*index]).map(|index| format!("p{index}")))
         .collect();
     let (places, transitions, count) = (net.places.len(), net.transitions.len(), leaves.len() + 1);
-    // The counters of replicated threads are not bounded, so that the whole is not claimed to be unit-safe.
+    // The counters of replicated threads are not bounded, so that the whole is not claimed to be
+    // unit-safe.
     let safe = !single.contains(&true);
     text.push_str("      <toolspecific tool=\"nupn\" version=\"1.1\">\n");
     line(text, format_args!("        <size places=\"{places}\" transitions=\"{transitions}\" arcs=\"{arcs}\"/>"));

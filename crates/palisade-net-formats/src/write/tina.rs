@@ -1,7 +1,7 @@
 //! Writer of TINA's textual nets.
 //!
-//! TINA keeps questions apart from nets, and its tools take them in languages of their own: the question is written as
-//! the formula that is read with such a net.
+//! TINA keeps questions apart from nets, and its tools take them in languages of their own: the
+//! question is written as the formula that is read with such a net.
 
 use super::names::{distinct, in_braces, one_line};
 use super::{Written, formula};
@@ -29,7 +29,8 @@ pub(super) fn write(problem: &Problem) -> Written {
     Written { net: text, query: formula::write(&problem.query.targets, &place_names), notes: Vec::new() }
 }
 
-/// The arcs by which the transition takes. It reads a place to which it returns as much as it takes.
+/// The arcs by which the transition takes. It reads a place to which it returns as much as it
+/// takes.
 fn inputs(transition: &Transition, places: &[String]) -> String {
     let arc = |arc: &(PlaceId, Count)| {
         let place = &places[arc.0.index()];

@@ -30,7 +30,8 @@ struct System {
 }
 
 impl System {
-    /// The unit's places as shared states, all others as local ones; those marked initially become state 0.
+    /// The unit's places as shared states, all others as local ones; those marked initially become
+    /// state 0.
     fn over(net: &Net, unit: &[PlaceId]) -> Result<Self, String> {
         let is_shared = |place: &PlaceId| unit.binary_search(place).is_ok();
         let first = |shared: bool| {

@@ -22,7 +22,8 @@ pub struct CheckDocument<'a> {
     pub header: FileHeader<'a>,
     /// The program's name.
     pub program: &'a str,
-    /// The verdict on all questions together: `violated` if one is, else `unknown` if one is, else `holds`.
+    /// The verdict on all questions together: `violated` if one is, else `unknown` if one is, else
+    /// `holds`.
     pub verdict: Standing,
     /// The same in words, the most serious answer of each kind.
     pub headline: String,
@@ -66,7 +67,8 @@ pub struct AnswerDocument<'a> {
     pub ask: &'static str,
     /// What is asked, in words.
     pub question: String,
-    /// What it is: `ensure`, `fail`, `never`, the quantifier of a litmus test's question; or `robust`, …
+    /// What it is: `ensure`, `fail`, `never`, the quantifier of a litmus test's question; or
+    /// `robust`, …
     pub kind: &'static str,
     /// The memory model that it is about; null where it is about none.
     pub model: Option<ModelWord>,
@@ -103,7 +105,8 @@ pub struct AnswerDocument<'a> {
     /// A computation: a violation, or what `exists` asks for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub witness: Option<ShownDocument<'a>>,
-    /// How much room store buffers or queues had in the exploration that answered; null where there were none.
+    /// How much room store buffers or queues had in the exploration that answered; null where there
+    /// were none.
     pub buffer: Option<usize>,
     /// How many instructions do not matter for it and were left out.
     pub left_out: usize,
@@ -124,7 +127,8 @@ pub struct ShownDocument<'a> {
     pub headline: String,
     /// How many copies of each thread run, and how often each event occurs.
     pub instance: BTreeMap<&'a str, u64>,
-    /// Whether no instance with fewer copies of replicated threads in all has such a computation; null where that is not known.
+    /// Whether no instance with fewer copies of replicated threads in all has such a computation;
+    /// null where that is not known.
     pub instance_minimal: Option<bool>,
     /// Whether no computation shows it in fewer steps, as far as is known.
     pub shortest: bool,
@@ -133,16 +137,20 @@ pub struct ShownDocument<'a> {
     pub attacker: Option<String>,
     /// The steps.
     pub steps: Vec<ShownStep<'a>>,
-    /// A cycle of the happens-before relation; of an execution graph, one of `po`, `rf`, `mo` and `fr`.
+    /// A cycle of the happens-before relation; of an execution graph, one of `po`, `rf`, `mo` and
+    /// `fr`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cycle: Vec<EdgeDocument>,
-    /// Of an execution graph, its edges between different threads, and what reads from initial values.
+    /// Of an execution graph, its edges between different threads, and what reads from initial
+    /// values.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub edges: Vec<GraphEdgeDocument>,
-    /// Of events and tasks, pairs of numbers of steps: the orders that the steps have, and together cannot have.
+    /// Of events and tasks, pairs of numbers of steps: the orders that the steps have, and together
+    /// cannot have.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub order: Vec<(usize, usize)>,
-    /// Of events and tasks, whether the main thread takes a task before one that was posted to it earlier; left out where it takes no posted tasks.
+    /// Of events and tasks, whether the main thread takes a task before one that was posted to it
+    /// earlier; left out where it takes no posted tasks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub out_of_order: Option<bool>,
 }
@@ -168,7 +176,8 @@ pub struct EventStep {
     pub thread: String,
     /// The invocation: `onText#0`, or `search of onText#0` for a task.
     pub invocation: String,
-    /// The line of the instruction, from 1; null where an event occurs, an invocation begins, or a store reaches memory.
+    /// The line of the instruction, from 1; null where an event occurs, an invocation begins, or a
+    /// store reaches memory.
     pub line: Option<usize>,
     /// What it does.
     pub action: String,

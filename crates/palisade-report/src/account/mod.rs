@@ -1,8 +1,9 @@
 //! What an answer has to tell: one account for each question that was asked.
 //!
-//! A question makes its account once. Text ([`report`], [`line`]), JSON (`documents::CheckDocument`), and what `palisade-exports` writes (SARIF,
-//! JUnit, pages) are renderings of it, which know no kinds of questions. A verdict is read off the [`Answer`], which holds the proof or the
-//! violation itself, so that the two cannot disagree.
+//! A question makes its account once. Text ([`report`], [`line`]), JSON
+//! (`documents::CheckDocument`), and what `palisade-exports` writes (SARIF, JUnit, pages) are
+//! renderings of it, which know no kinds of questions. A verdict is read off the [`Answer`], which
+//! holds the proof or the violation itself, so that the two cannot disagree.
 
 mod cycle;
 mod document;
@@ -91,7 +92,8 @@ pub struct Shown<'a> {
     pub cycle: Option<Cycle>,
     /// How many copies of each thread run, and how often each event occurs.
     pub instance: Vec<(&'a str, u64)>,
-    /// Whether no smaller instance has such a computation; nothing where that is not known of the question.
+    /// Whether no smaller instance has such a computation; nothing where that is not known of the
+    /// question.
     pub instance_minimal: Option<bool>,
     /// Whether no computation shows it in fewer steps, as far as is known.
     pub shortest: bool,
@@ -148,17 +150,20 @@ pub struct CountersKnown {
     /// For which counters it holds besides, where the proof is about more than those of the domain.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counters: Option<CountersDocument>,
-    /// The tickets that copies draw and wait for, of which the proof uses no more than that all of them differ; left out where it knows their values.
+    /// The tickets that copies draw and wait for, of which the proof uses no more than that all of
+    /// them differ; left out where it knows their values.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tickets: Vec<TicketsDocument>,
-    /// The addresses whose values only fall, or only rise, and of which the proof knows no more beyond an end; left out where it knows their values.
+    /// The addresses whose values only fall, or only rise, and of which the proof knows no more
+    /// beyond an end; left out where it knows their values.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ends: Vec<EndDocument>,
     /// The addresses that count what copies hold, of which the proof tells few values apart; left
     /// out where it knows their values.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub counts: Vec<CountDocument>,
-    /// The addresses that counters fall behind, of which the proof does not tell apart how far; left out where it knows their values.
+    /// The addresses that counters fall behind, of which the proof does not tell apart how far;
+    /// left out where it knows their values.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub far: Vec<FarDocument>,
     /// What grows, of which the proof knows low bits alone; left out where it knows all of them.
@@ -330,7 +335,8 @@ impl<'a> Account<'a> {
         self.notes.push(Note { verbosity, heading, words: words.into() });
     }
 
-    /// Says which labels no interleaving reaches. `suffix` says where they are not reached, if elsewhere they may be.
+    /// Says which labels no interleaving reaches. `suffix` says where they are not reached, if
+    /// elsewhere they may be.
     pub fn tell_unreached(&mut self, program: &Program, labels: Vec<ThreadLabel>, suffix: &str) {
         let (few, all) = (unreached::line(program, &labels), unreached::words(program, &labels));
         let is_whole = few == all;

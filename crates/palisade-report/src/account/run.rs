@@ -1,4 +1,5 @@
-//! The steps of a computation, of threads or of events and tasks, or those of an execution graph, as a table.
+//! The steps of a computation, of threads or of events and tasks, or those of an execution graph,
+//! as a table.
 
 use crate::computation::ComputationReport;
 use crate::graph::Graph;

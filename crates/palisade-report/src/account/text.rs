@@ -27,7 +27,8 @@ fn subject(told: &Told<'_>) -> String {
     if program.is_event_driven() { instance_words(program) } else { program_words(program, told.context.changed) }
 }
 
-/// The report for people in one line, for many files; the brackets say for which copies and values it is.
+/// The report for people in one line, for many files; the brackets say for which copies and values
+/// it is.
 pub fn line(told: &Told<'_>) -> String {
     let mut out = format!("{}: {}", told.context.file, told.headline());
     if let Some(worst) = told.most_serious().filter(|account| account.standing() != Standing::Holds) {
@@ -138,8 +139,8 @@ fn is_more(note: &Note, account: &Account<'_>, verbosity: u8) -> bool {
     note.verbosity <= verbosity && (verbosity > 0 || !account.phrase.contains(&note.words))
 }
 
-/// At how many places of machine code the same holds that holds at one, if nothing else is to be said
-/// of them. Most such places come of instructions, and nobody has written what is asked there.
+/// At how many places of machine code the same holds that holds at one, if nothing else is to be
+/// said of them. Most such places come of instructions, and nobody has written what is asked there.
 fn places_that_hold(told: &Told<'_>, one: &Account<'_>, verbosity: u8) -> usize {
     let is_alike = |other: &&Account<'_>| {
         (other.heading, &other.phrase, other.standing()) == (one.heading, &one.phrase, Standing::Holds)
@@ -150,7 +151,8 @@ fn places_that_hold(told: &Told<'_>, one: &Account<'_>, verbosity: u8) -> usize 
     if is_told_whole { 0 } else { told.accounts.iter().filter(is_alike).count() }
 }
 
-/// Whether two answers are the same about one line of several threads, which one line of the report says.
+/// Whether two answers are the same about one line of several threads, which one line of the report
+/// says.
 fn are_alike(one: &Account<'_>, other: &Account<'_>, verbosity: u8) -> bool {
     let parts = |account: &Account<'_>| account.about.split_once(' ').map(|(_, place)| place.to_owned());
     (one.heading, &one.phrase, one.line) == (other.heading, &other.phrase, other.line)

@@ -43,7 +43,8 @@ impl<'a> Told<'a> {
         };
         let words: Vec<String> = asks.iter().filter_map(worst).collect();
         let words = if words.is_empty() { self.nothing.to_owned() } else { words.join(", ") };
-        // The text has other values, of which nothing is said, unless a proof is about counters of all widths.
+        // The text has other values, of which nothing is said, unless a proof is about counters of
+        // all widths.
         let is_of_option = self.context.program.domain.is_some_and(|domain| domain.origin == DomainOrigin::Option);
         let is_narrowed = is_of_option && self.accounts.iter().all(|account| account.counters.counters.is_none());
         let heading = Heading::of(&self.context.program.source);
@@ -55,7 +56,8 @@ impl<'a> Told<'a> {
         }
     }
 
-    /// Whether it is about the language that a litmus test in C is in, and not about the x86 program made of it.
+    /// Whether it is about the language that a litmus test in C is in, and not about the x86
+    /// program made of it.
     pub(super) fn is_of_language(&self) -> bool {
         let is_of_language = |account: &Account<'_>| matches!(account.model, Some(ModelWord::C11 | ModelWord::Ra));
         litmus::is_in_c(&self.context.program.source) && self.accounts.iter().any(is_of_language)

@@ -1,4 +1,5 @@
-//! How the methods for pairs of statements grow: queries and time over the size of a program, after Figs. 3 and 4 [FM15, Section 7].
+//! How the methods for pairs of statements grow: queries and time over the size of a program, after
+//! Figs. 3 and 4 [FM15, Section 7].
 
 use super::plots::curves;
 use serde::Serialize;
@@ -32,7 +33,8 @@ pub struct MethodRun {
 }
 
 impl MethodRun {
-    /// The name of a program without the number at its end, and that number: `peterson-12` is `peterson` of size 12.
+    /// The name of a program without the number at its end, and that number: `peterson-12` is
+    /// `peterson` of size 12.
     pub fn family_of(stem: &str) -> Option<(String, u64)> {
         let (family, size) = stem.rsplit_once(['-', '_'])?;
         Some((family.to_owned(), size.parse().ok()?))

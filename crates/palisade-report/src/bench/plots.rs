@@ -84,7 +84,8 @@ pub(super) fn cactus(setting: &Setting, summary: &Summary) -> Option<String> {
 const COVERABLE: RGBColor = COLOURS[0];
 const UNCOVERABLE: RGBColor = COLOURS[1];
 
-/// The times of two tools on each net; nets without an answer lie on the outer border. A net says its name where the pointer rests on it.
+/// The times of two tools on each net; nets without an answer lie on the outer border. A net says
+/// its name where the pointer rests on it.
 pub(super) fn scatter(setting: &Setting, second: &str, summary: &Summary) -> Option<String> {
     let first = setting.tools.first()?.as_str();
     let mut both: Vec<(&String, &Cell, &Cell)> = summary

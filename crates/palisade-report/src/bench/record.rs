@@ -50,7 +50,8 @@ impl Verdict {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Record {
-    /// A hash of the net's content, the tool, the repetition and the limits: the same run has the same id.
+    /// A hash of the net's content, the tool, the repetition and the limits: the same run has the
+    /// same id.
     pub id: String,
     /// The net's path.
     pub file: String,
@@ -64,14 +65,16 @@ pub struct Record {
     pub answered_by: Option<String>,
     /// Wall time, from the start of the process to its end, without the check of the evidence.
     pub seconds: f64,
-    /// Processor time of the process and of those it started, without that check, where it ended by itself.
+    /// Processor time of the process and of those it started, without that check, where it ended by
+    /// itself.
     #[serde(default)]
     pub cpu_seconds: Option<f64>,
     /// The largest resident memory of the process and those it started.
     pub peak_bytes: Option<u64>,
     /// What the tool said, where it had no answer.
     pub message: Option<String>,
-    /// The time to check the answer's evidence, which does not count; none for other tools, whose answers have none.
+    /// The time to check the answer's evidence, which does not count; none for other tools, whose
+    /// answers have none.
     pub evidence_seconds: Option<f64>,
 }
 

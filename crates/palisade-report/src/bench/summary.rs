@@ -64,8 +64,8 @@ pub struct Comparison {
     pub slower: usize,
     /// Their processor times on the nets that both answer, where these are known.
     pub processor: Option<Times>,
-    /// Their times on the nets that one of them answers, where there is a time limit: it is the other one's time when that
-    /// has no answer.
+    /// Their times on the nets that one of them answers, where there is a time limit: it is the
+    /// other one's time when that has no answer.
     pub overall: Option<Times>,
 }
 
@@ -96,7 +96,8 @@ pub struct Summary {
     pub rejections: Vec<String>,
     /// Nets on which answers differ, each in a sentence.
     pub disagreements: Vec<String>,
-    /// Tools that left nets unanswered within their limits, each in a sentence with what it said of one of them.
+    /// Tools that left nets unanswered within their limits, each in a sentence with what it said of
+    /// one of them.
     pub unanswered: Vec<String>,
     /// Per net and tool.
     pub cells: BTreeMap<String, BTreeMap<String, Cell>>,

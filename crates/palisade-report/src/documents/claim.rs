@@ -10,7 +10,8 @@ use serde::Serialize;
 pub struct ClaimDocument<'a> {
     /// The claim: `for this machine code`.
     pub statement: &'static str,
-    /// Whether the verdict holds of every compilation of the sources; missing where that was not asked.
+    /// Whether the verdict holds of every compilation of the sources; missing where that was not
+    /// asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<CompilationsDocument<'a>>,
     /// The files that were read.
@@ -20,7 +21,8 @@ pub struct ClaimDocument<'a> {
     /// The counters that are computed in fewer bits than the code has.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub narrowed: Vec<NarrowedDocument<'a>>,
-    /// Loads that may find any value that their cells may hold: what the code does, it does in some interleaving in which they do.
+    /// Loads that may find any value that their cells may hold: what the code does, it does in some
+    /// interleaving in which they do.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hints: Vec<&'a str>,
     /// Accesses of 16 bytes, or across two words of 8, that are taken as several, in any order.
@@ -36,8 +38,8 @@ pub struct ClaimDocument<'a> {
     /// not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub clock_is_still: bool,
-    /// Whether copies lock, wait or wake by functions of POSIX, each of which is one step here; missing
-    /// where they do not.
+    /// Whether copies lock, wait or wake by functions of POSIX, each of which is one step here;
+    /// missing where they do not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub has_posix_locks: bool,
     /// The delays that are accepted: an execution that no interleaving explains has one of them.

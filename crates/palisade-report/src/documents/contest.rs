@@ -60,7 +60,8 @@ pub struct ContestBound<'a> {
     pub most: Option<ContestSide<'a>>,
 }
 
-/// One side of a bound. Evidence and `--property` call its question `ID>=N`: a run for the least bound and for none, and a proof for one above the most.
+/// One side of a bound. Evidence and `--property` call its question `ID>=N`: a run for the least
+/// bound and for none, and a proof for one above the most.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ContestSide<'a> {
@@ -85,7 +86,8 @@ pub struct ContestQuestion<'a> {
     pub quantifier: QuantifierWord,
     /// What it asks.
     pub asks: AskedWord,
-    /// Whether a target can be covered, or a marking reached that satisfies the condition; null where that is not known.
+    /// Whether a target can be covered, or a marking reached that satisfies the condition; null
+    /// where that is not known.
     pub reached: Option<bool>,
     /// Why it is not known.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -5,8 +5,8 @@ use palisade_evidence::{CountEvidence, RobustCertificate};
 use palisade_model::program::{Program, Value};
 use serde::Serialize;
 
-/// Counters for all of which an answer holds: integers without end, and domains that wrap, contain these values, and have a
-/// multiple of as many.
+/// Counters for all of which an answer holds: integers without end, and domains that wrap, contain
+/// these values, and have a multiple of as many.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct CountersDocument {
@@ -124,14 +124,16 @@ impl LowBitsDocument {
     }
 }
 
-/// Counters up to whose turns final states are told apart: each final state stands for all that come of it by adding one number to all of these, modulo the size of the domain
-/// if there is one. At least one of them is reached.
+/// Counters up to whose turns final states are told apart: each final state stands for all that
+/// come of it by adding one number to all of these, modulo the size of the domain if there is one.
+/// At least one of them is reached.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct TurnedDocument {
     /// The addresses among them.
     pub addresses: Vec<String>,
-    /// The members of `states` to whose values the number is added; others may hold counters where no thread looks at them again.
+    /// The members of `states` to whose values the number is added; others may hold counters where
+    /// no thread looks at them again.
     pub members: Vec<String>,
     /// What the number is a multiple of.
     pub step: Value,

@@ -1,4 +1,5 @@
-//! `palisade/error/1`: why an input was refused; and findings about a text, as they stand in other documents too.
+//! `palisade/error/1`: why an input was refused; and findings about a text, as they stand in other
+//! documents too.
 
 use super::FileHeader;
 use palisade_model::text::SourceText;

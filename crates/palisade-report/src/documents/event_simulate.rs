@@ -22,7 +22,8 @@ pub struct EventSimulateDocument<'a> {
     pub posts: &'static str,
     /// How often each event occurs at most.
     pub events: BTreeMap<&'a str, u64>,
-    /// The final states in which every invocation has returned: of each the addresses with their values.
+    /// The final states in which every invocation has returned: of each the addresses with their
+    /// values.
     pub states: Vec<BTreeMap<String, i64>>,
     /// Whether no property is violated.
     pub holds: bool,

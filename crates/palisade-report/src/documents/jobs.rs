@@ -170,7 +170,8 @@ pub struct MergedAnswer {
     pub jobs: usize,
     /// The exit status.
     pub exit: u8,
-    /// The verdict that the accepted evidence gives; null where the evidence is rejected or the input was refused.
+    /// The verdict that the accepted evidence gives; null where the evidence is rejected or the
+    /// input was refused.
     pub verdict: Option<String>,
     /// Why there is none, or why it is `unknown`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -187,7 +188,8 @@ pub struct MergedAnswer {
     pub certificates: Vec<String>,
     /// Seconds that its jobs took.
     pub seconds: f64,
-    /// What the checker says of that evidence, as `palisade verify --json` does. What the jobs printed is not repeated.
+    /// What the checker says of that evidence, as `palisade verify --json` does. What the jobs
+    /// printed is not repeated.
     pub documents: Vec<Value>,
 }
 

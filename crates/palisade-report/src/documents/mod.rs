@@ -1,7 +1,10 @@
-//! What the commands print with `--json`: one type per document, each with a JSON Schema in `schemas/`.
+//! What the commands print with `--json`: one type per document, each with a JSON Schema in
+//! `schemas/`.
 //!
-//! A document borrows what it says from the answer, and is written in one go. A field is added by adding it here, with its
-//! sentence; `PALISADE_WRITE_SCHEMAS=1 cargo test -p palisade-report schemas` then writes the schemas anew. Keys that are there stay.
+//! A document borrows what it says from the answer, and is written in one go. A field is added by
+//! adding it here, with its sentence;
+//! `PALISADE_WRITE_SCHEMAS=1 cargo test -p palisade-report schemas` then writes the schemas anew.
+//! Keys that are there stay.
 
 mod attack;
 mod bench;

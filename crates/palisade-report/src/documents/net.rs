@@ -23,7 +23,8 @@ pub struct NetDocument<'a> {
     pub threads: BTreeMap<&'a str, CopiesWord>,
     /// The domain of values.
     pub domain: DomainDocument,
-    /// The addresses of each class of counters; all values of these are places of their own, as in a program without counters.
+    /// The addresses of each class of counters; all values of these are places of their own, as in
+    /// a program without counters.
     pub counters: Vec<Vec<String>>,
     /// The limit that kept the net from being built to the end; then there is no net.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,5 @@
-//! `palisade/fences/1` where remedies are sought round by round: for robustness of events and tasks, and against hangs.
+//! `palisade/fences/1` where remedies are sought round by round: for robustness of events and
+//! tasks, and against hangs.
 
 use super::VerdictWord;
 use super::fences::{EvidenceWord, FencesDocument, FencesVerdictWord, MeasurePlace, PlacedMeasure, PurposeWord};

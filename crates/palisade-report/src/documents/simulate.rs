@@ -25,7 +25,8 @@ pub struct SimulateDocument<'a> {
     pub model: ModelWord,
     /// The copies of each thread.
     pub threads: BTreeMap<&'a str, u64>,
-    /// The counters up to whose turns states are told apart, class by class; missing where all states are.
+    /// The counters up to whose turns states are told apart, class by class; missing where all
+    /// states are.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub counters: Vec<TurnedDocument>,
     /// The final states: of each the observed registers and addresses with their values.
@@ -72,14 +73,15 @@ pub struct SimulateDocument<'a> {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct ExecutionDocument {
-    /// Whether its final state satisfies the condition's proposition; null where there is no condition.
+    /// Whether its final state satisfies the condition's proposition; null where there is no
+    /// condition.
     pub satisfies: Option<bool>,
     /// Its events, thread by thread.
     pub events: Vec<EventDocument>,
     /// The relations between neighbours, and those on the cycle.
     pub relations: Vec<RelationDocument>,
-    /// The names of the edges of a cycle, which shows that no interleaving does this; null where one does. Of litmus tests they are those of
-    /// herd and diy.
+    /// The names of the edges of a cycle, which shows that no interleaving does this; null where
+    /// one does. Of litmus tests they are those of herd and diy.
     pub cycle: Option<Vec<String>>,
 }
 
@@ -178,7 +180,8 @@ pub struct StoppedDocument<'a> {
     pub verdict: UnknownWord,
     /// The limit.
     pub reason: String,
-    /// The counters up to whose turns states are told apart, class by class; missing where all states are.
+    /// The counters up to whose turns states are told apart, class by class; missing where all
+    /// states are.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub counters: Vec<TurnedDocument>,
     /// The properties that had been found violated until then.

@@ -19,7 +19,8 @@ pub struct SimulateModelsDocument<'a> {
     pub program: &'a str,
     /// The copies of each thread.
     pub threads: BTreeMap<&'a str, u64>,
-    /// The counters up to whose turns states are told apart, class by class; missing where all states are.
+    /// The counters up to whose turns states are told apart, class by class; missing where all
+    /// states are.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub counters: Vec<TurnedDocument>,
     /// The final states, with the models that reach them.

@@ -16,8 +16,9 @@ pub struct StepDocument<'a> {
     pub thread: &'a str,
     /// Which of its copies, from 1.
     pub copy: u64,
-    /// What kind of step it is: `load`, `store`, `flush` (the oldest store in a buffer, under PSO the oldest to its address, reaches memory), `update`, `fence`, `lock`,
-    /// `unlock`, `assign`, `assert`, `ensure`, `nop` or `fail`.
+    /// What kind of step it is: `load`, `store`, `flush` (the oldest store in a buffer, under PSO
+    /// the oldest to its address, reaches memory), `update`, `fence`, `lock`, `unlock`, `assign`,
+    /// `assert`, `ensure`, `nop` or `fail`.
     pub kind: &'static str,
     /// What it does, for people.
     pub text: String,
@@ -48,7 +49,8 @@ pub struct StepDocument<'a> {
     /// The register that receives a value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub register: Option<&'a str>,
-    /// How many copies take the step one after the other, this one as the first, where it stands for a crowd.
+    /// How many copies take the step one after the other, this one as the first, where it stands
+    /// for a crowd.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub copies: Option<u64>,
     /// How the language orders the access or the fence, in execution graphs.

@@ -13,7 +13,8 @@ pub struct TsoStep {
     pub thread: String,
     /// The invocation: `onText#0`, or `search of onText#0` for a task.
     pub invocation: String,
-    /// The line of the instruction, from 1; null where an event occurs, an invocation begins, or a store reaches memory.
+    /// The line of the instruction, from 1; null where an event occurs, an invocation begins, or a
+    /// store reaches memory.
     pub line: Option<usize>,
     /// What it does.
     pub action: String,

@@ -5,7 +5,8 @@ use super::simulate::UnknownWord;
 use palisade_model::limits::{StopReason, peak_resident_bytes, processor_time};
 use serde::Serialize;
 
-/// An input that was not read to its end, or of which nothing was found out before a limit was reached.
+/// An input that was not read to its end, or of which nothing was found out before a limit was
+/// reached.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct UnreadDocument<'a> {

@@ -1,4 +1,5 @@
-//! `palisade/verify/1`: how evidence fared; and the same of a verdict's own evidence, as it stands in other documents.
+//! `palisade/verify/1`: how evidence fared; and the same of a verdict's own evidence, as it stands
+//! in other documents.
 
 use super::program::{CopiesWord, DomainDocument};
 use super::{ClaimDocument, FileHeader};
@@ -37,7 +38,8 @@ pub struct VerifyDocument<'a> {
     /// What accepted evidence about properties shows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub properties: Option<PropertiesDocument<'a>>,
-    /// For evidence that a build without optimisation is robust: whether every compilation of its sources is, by the checker's own judgement.
+    /// For evidence that a build without optimisation is robust: whether every compilation of its
+    /// sources is, by the checker's own judgement.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub every_compilation: Option<bool>,
     /// What the checker whose soundness is proved says of accepted evidence, where it was asked.
@@ -152,7 +154,8 @@ impl<'a> PropertyPlace<'a> {
     }
 }
 
-/// What accepted evidence is about, its input apart: copies and domain of a program, or the question of a net.
+/// What accepted evidence is about, its input apart: copies and domain of a program, or the
+/// question of a net.
 #[derive(Clone, Debug, Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct SubjectDocument<'a> {

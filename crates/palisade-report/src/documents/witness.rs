@@ -1,4 +1,5 @@
-//! `palisade/witness/1`: the violation of a program; and the violation itself, as it stands in other documents too.
+//! `palisade/witness/1`: the violation of a program; and the violation itself, as it stands in
+//! other documents too.
 
 use super::step::{StepDocument, steps};
 use super::{ConfirmationDocument, VerdictHeader, VerdictWord};
@@ -94,7 +95,8 @@ pub struct ViolationDocument<'a> {
     pub instance_minimal: bool,
     /// The copy that delays stores.
     pub attacker: String,
-    /// Whether no computation of an instance with as many copies in all shows the attack in fewer steps.
+    /// Whether no computation of an instance with as many copies in all shows the attack in fewer
+    /// steps.
     pub shortest: bool,
     /// The computation.
     pub steps: Vec<StepDocument<'a>>,
@@ -110,7 +112,8 @@ pub struct EdgeDocument {
     pub from: String,
     /// The access it enters.
     pub to: String,
-    /// The relation: `po` program order, `st` store order, `src` source, `cf` conflict; of execution graphs `po`, `rf`, `mo` and `fr`.
+    /// The relation: `po` program order, `st` store order, `src` source, `cf` conflict; of
+    /// execution graphs `po`, `rf`, `mo` and `fr`.
     pub relation: &'static str,
     /// Of litmus tests the edge as herd and diy name it: `PodWR`, `Rfe`, `Coe`, `Fre`.
     #[serde(skip_serializing_if = "Option::is_none")]

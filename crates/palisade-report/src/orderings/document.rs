@@ -26,11 +26,13 @@ pub struct OrderingsDocument<'a> {
     pub threads: BTreeMap<&'a str, CopiesWord>,
     /// The domain of values.
     pub domain: DomainDocument,
-    /// The properties that the program states, under interleavings: orderings change nothing of them while the program is robust.
+    /// The properties that the program states, under interleavings: orderings change nothing of
+    /// them while the program is robust.
     pub properties: Vec<StatedPropertyDocument<'a>>,
     /// The accesses and fences with orderings that are not the weakest there are.
     pub places: Vec<OrderingPlace<'a>>,
-    /// Whether all of `together` cost as little as any orderings of a robust program that are no stronger than the text's.
+    /// Whether all of `together` cost as little as any orderings of a robust program that are no
+    /// stronger than the text's.
     pub optimal: bool,
     /// The violation of the program with its own orderings.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -103,7 +105,8 @@ pub struct OrderingPlace<'a> {
     pub failing: bool,
     /// The ordering of the text.
     pub ordering: &'static str,
-    /// The weakest orderings that it may have while all others stay as they are; `none` for a fence that can go.
+    /// The weakest orderings that it may have while all others stay as they are; `none` for a fence
+    /// that can go.
     pub alone: Vec<&'static str>,
     /// Orderings of which it is not known whether it may have them alone.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -112,7 +115,8 @@ pub struct OrderingPlace<'a> {
     pub together: &'static str,
     /// The strongest orderings that it may not have alone, each with what it leads to.
     pub needed_alone: Vec<NeededOrderingDocument<'a>>,
-    /// The strongest orderings below `together` that it may not have besides the others, each with what it leads to.
+    /// The strongest orderings below `together` that it may not have besides the others, each with
+    /// what it leads to.
     pub needed: Vec<NeededOrderingDocument<'a>>,
 }
 
@@ -122,7 +126,8 @@ pub struct OrderingPlace<'a> {
 pub struct NeededOrderingDocument<'a> {
     /// The ordering.
     pub ordering: &'static str,
-    /// Whether the axioms in full admit the violation; otherwise the ordering may be enough, and is not shown to be.
+    /// Whether the axioms in full admit the violation; otherwise the ordering may be enough, and is
+    /// not shown to be.
     pub shown: bool,
     /// What it leads to.
     pub violation: ShownDocument<'a>,

@@ -213,7 +213,8 @@ pub fn weaker(place: &OrderedPlace) -> String {
     format!("{}{open}", alone.join(" or "))
 }
 
-/// Why a place is no weaker than it is together with the others, or where it can be as weak as may be alone.
+/// Why a place is no weaker than it is together with the others, or where it can be as weak as may
+/// be alone.
 pub fn reasons(place: &OrderedPlace) -> impl Iterator<Item = &Needed> {
     let alone = place.needed_alone.iter().filter(|needed| place.together.is_at_least(needed.ordering));
     let forbidden: Vec<Ordering> = place.needed_alone.iter().map(|needed| needed.ordering).collect();

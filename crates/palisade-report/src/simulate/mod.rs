@@ -37,7 +37,8 @@ pub struct Simulation<'s> {
     pub counting: Counting,
     /// The answer.
     pub outcome: Observation,
-    /// What the search for final states found: in which some thread is stuck, and which properties are violated.
+    /// What the search for final states found: in which some thread is stuck, and which properties
+    /// are violated.
     pub finals: &'s FinalStates,
     /// Whether a bound on buffers or steps may have left final states out.
     pub bounded: bool,
@@ -48,8 +49,8 @@ pub struct Simulation<'s> {
 }
 
 impl Simulation<'_> {
-    /// The entry of a herd log. Lines after the time that herd does not have are of the form `key=value`, which
-    /// readers of such logs skip.
+    /// The entry of a herd log. Lines after the time that herd does not have are of the form
+    /// `key=value`, which readers of such logs skip.
     pub fn log(&self) -> String {
         let name = &self.program.name;
         let outcome = &self.outcome;
@@ -95,8 +96,8 @@ impl Simulation<'_> {
         log
     }
 
-    /// What holds and what fails, in sentences, with a computation for each thing that fails and for getting stuck. Of very many
-    /// final states the first ones are listed, or all.
+    /// What holds and what fails, in sentences, with a computation for each thing that fails and
+    /// for getting stuck. Of very many final states the first ones are listed, or all.
     pub fn sentences(&self, all: bool) -> String {
         sentences::text(self, all)
     }

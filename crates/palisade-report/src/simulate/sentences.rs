@@ -162,7 +162,8 @@ fn final_states(simulation: &Simulation<'_>, all: bool, out: &mut String) {
     }
 }
 
-/// The columns that are shown: memory first, then registers, without those that the text does not have, unless all is to be said.
+/// The columns that are shown: memory first, then registers, without those that the text does not
+/// have, unless all is to be said.
 fn written(simulation: &Simulation<'_>, all: bool) -> Vec<usize> {
     let columns = &simulation.outcome.columns;
     let mut shown: Vec<usize> =
@@ -208,7 +209,8 @@ fn name(simulation: &Simulation<'_>, column: &str) -> String {
     owner.map_or_else(|| column.to_owned(), |owner| format!("{owner}.{register}"))
 }
 
-/// A computation for each property that fails, by one copy, and one that gets stuck: all its steps, where all is to be said.
+/// A computation for each property that fails, by one copy, and one that gets stuck: all its steps,
+/// where all is to be said.
 fn computations(simulation: &Simulation<'_>, all: bool, out: &mut String) {
     let mut shown = BTreeSet::new();
     for ((copy, instruction), computation) in &simulation.finals.violations {

@@ -7,14 +7,16 @@ use palisade_semantics::Counting;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// The final states of all models, in order, each with whether a model reaches it. The columns are the same for all models.
+/// The final states of all models, in order, each with whether a model reaches it. The columns are
+/// the same for all models.
 pub fn reached_by<'s>(simulations: &'s [Simulation<'_>]) -> BTreeMap<(usize, &'s [String]), Vec<bool>> {
     let weakest = simulations.last().map_or(&[][..], |last| &last.outcome.rows[..]);
     let places: BTreeMap<&[String], usize> = weakest.iter().map(Vec::as_slice).zip(0..).collect();
     let mut reached: BTreeMap<(usize, &[String]), Vec<bool>> = BTreeMap::new();
     for (index, simulation) in simulations.iter().enumerate() {
         for row in &simulation.outcome.rows {
-            // A bound on buffers may keep the weakest model from what a stronger one reaches; such states come last.
+            // A bound on buffers may keep the weakest model from what a stronger one reaches; such
+            // states come last.
             let place = places.get(row.as_slice()).copied().unwrap_or(usize::MAX);
             reached.entry((place, row)).or_insert_with(|| vec![false; simulations.len()])[index] = true;
         }
@@ -22,7 +24,8 @@ pub fn reached_by<'s>(simulations: &'s [Simulation<'_>]) -> BTreeMap<(usize, &'s
     reached
 }
 
-/// The table, and below it what each model says of the condition and the properties. Of very many final states the first ones are listed, or all.
+/// The table, and below it what each model says of the condition and the properties. Of very many
+/// final states the first ones are listed, or all.
 pub fn text(simulations: &[Simulation<'_>], all: bool) -> String {
     let names: Vec<&str> = simulations.iter().map(model).collect();
     let first = &simulations[0];
@@ -58,8 +61,8 @@ pub fn text(simulations: &[Simulation<'_>], all: bool) -> String {
     out
 }
 
-/// The columns that are shown: memory first, then registers. Of a program that asks nothing of registers these are left out, unless all is to be
-/// shown, or the models differ in them.
+/// The columns that are shown: memory first, then registers. Of a program that asks nothing of
+/// registers these are left out, unless all is to be shown, or the models differ in them.
 fn columns(simulation: &Simulation<'_>, all: bool, with_registers: bool) -> Vec<usize> {
     let is_register = |column: &usize| simulation.outcome.columns[*column].contains(':');
     let columns = 0..simulation.outcome.columns.len();
@@ -83,7 +86,8 @@ fn visible<'s>(row: &'s [String], shown: &[usize]) -> Vec<&'s str> {
     shown.iter().map(|column| row[*column].as_str()).collect()
 }
 
-/// The states by some of their columns, in order, each with the models that reach one of those that look so.
+/// The states by some of their columns, in order, each with the models that reach one of those that
+/// look so.
 fn projected<'s>(
     reached: &BTreeMap<(usize, &'s [String]), Vec<bool>>,
     shown: &[usize],

@@ -2,16 +2,19 @@
 //!
 //! C11 here is RC11 with the release sequences of C++20, in which only updates continue a sequence:
 //!
-//! * `rs = [W];(rf;[U])*`, and synchronises-with is
-//!   `sw = ([W⊒rel] ∪ [F⊒rel];po;[W⊒rlx]);rs;rf;([R⊒acq] ∪ [R⊒rlx];po;[F⊒acq])`, so that happens-before is `hb = (po ∪ sw)⁺`;
+//! * `rs = [W];(rf;[U])*`, and synchronises-with is `sw = ([W⊒rel] ∪
+//!   [F⊒rel];po;[W⊒rlx]);rs;rf;([R⊒acq] ∪ [R⊒rlx];po;[F⊒acq])`, so that happens-before is
+//!   `hb = (po ∪ sw)⁺`;
 //! * *coherence*: `hb` and `hb;eco` are irreflexive, where `eco = (rf ∪ mo ∪ fr)⁺`;
 //! * *atomicity*: an update directly follows the write that it reads from;
 //! * *no thin air*: `po ∪ rf` has no cycle;
 //! * *SC*: `psc = psc_F ∪ psc_base` has no cycle, with `psc_F = [Fsc];(hb ∪ hb;eco;hb);[Fsc]`,
-//!   `psc_base = ([Esc] ∪ [Fsc];hb?);scb;([Esc] ∪ hb?;[Fsc])` and `scb = po ∪ po≠loc;hb;po≠loc ∪ hb|loc ∪ mo ∪ fr`.
+//!   `psc_base = ([Esc] ∪ [Fsc];hb?);scb;([Esc] ∪ hb?;[Fsc])` and
+//!   `scb = po ∪ po≠loc;hb;po≠loc ∪ hb|loc ∪ mo ∪ fr`.
 //!
-//! *Release/acquire* \[RA19\] is the same for a program in which every atomic access acquires and releases, and whose sequentially consistent fences are
-//! updates of one address of their own ([`Axioms::access`]).
+//! *Release/acquire* \[RA19\] is the same for a program in which every atomic access acquires and
+//! releases, and whose sequentially consistent fences are updates of one address of their own
+//! ([`Axioms::access`]).
 
 use super::graph::{EventKind, Graph, GraphEvent};
 use super::relation::Relation;
@@ -22,8 +25,9 @@ use palisade_model::program::{Ordering, Value};
 pub enum Axioms {
     /// RC11 with the release sequences of C++20.
     C11,
-    /// C11 in which sequentially consistent accesses give fewer guarantees: `scb = po ∪ mo ∪ fr ∪ [Wsc];rf;[R⊒acq]`. It admits all that RC11 and
-    /// C++20 admit, which differ from each other in what orders sequentially consistent accesses.
+    /// C11 in which sequentially consistent accesses give fewer guarantees:
+    /// `scb = po ∪ mo ∪ fr ∪ [Wsc];rf;[R⊒acq]`. It admits all that RC11 and C++20 admit, which
+    /// differ from each other in what orders sequentially consistent accesses.
     WeakC11,
     /// Release/acquire.
     Ra,
@@ -54,7 +58,8 @@ impl Axioms {
         }
     }
 
-    /// What an access or a fence is to the axioms, as kind and ordering; nothing where it is no event.
+    /// What an access or a fence is to the axioms, as kind and ordering; nothing where it is no
+    /// event.
     pub fn access(self, kind: EventKind, ordering: Ordering) -> Option<(EventKind, Ordering)> {
         match (self, kind) {
             (Self::C11 | Self::WeakC11, _) => Some((kind, ordering)),
@@ -108,8 +113,8 @@ fn synchronises_with(graph: &Graph, po: &Relation, rf: &Relation) -> Relation {
     let releases = |event: usize| events[event].ordering.releases();
     let acquires = |event: usize| events[event].ordering.acquires();
     let is_fence = |event: usize| events[event].is_fence();
-    // What reads from a write and is read is an update, so chains of reads-from are those of release
-    // sequences.
+    // What reads from a write and is read is an update, so chains of reads-from are those of
+    // release sequences.
     let read_from_sequence = rf.plus();
     let released = Relation::identity(size, |event| writes(event) && releases(event))
         | &po.between(|from| is_fence(from) && releases(from), |to| writes(to) && is_atomic(&events[to]));
@@ -160,7 +165,8 @@ pub fn partial_sc(graph: &Graph, relations: &Relations, axioms: Axioms) -> Relat
     starts.then(&order).then(&ends) | &fences
 }
 
-/// Two accesses that race: of one address, one of them a write and one plain, and not ordered by happens-before. The earlier event comes first.
+/// Two accesses that race: of one address, one of them a write and one plain, and not ordered by
+/// happens-before. The earlier event comes first.
 pub fn race(graph: &Graph) -> Option<(usize, usize)> {
     let events = graph.events();
     let conflict = |one: &GraphEvent, other: &GraphEvent| {

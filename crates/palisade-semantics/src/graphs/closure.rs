@@ -1,9 +1,9 @@
 //! The transitive closure of a relation, and whether it has cycles.
 //!
-//! Components come from Tarjan's algorithm \[TARJAN72\], later ones first. A row is the union of the
-//! rows of direct successors. In topological order, those that are in the union already add nothing
-//! and are skipped \[GK79\]. Of an order on `n` events that is given with all its pairs, this takes
-//! `n` unions of rows instead of `n²`.
+//! Components come from Tarjan's algorithm \[TARJAN72\], later ones first. A row is the union of
+//! the rows of direct successors. In topological order, those that are in the union already add
+//! nothing and are skipped \[GK79\]. Of an order on `n` events that is given with all its pairs,
+//! this takes `n` unions of rows instead of `n²`.
 
 use super::relation::Relation;
 use std::ops::Range;

@@ -93,7 +93,8 @@ impl Execution {
         self.of_step.push(made);
     }
 
-    /// Adds a last step: it reads from a write, or comes directly behind it in modification order, or both.
+    /// Adds a last step: it reads from a write, or comes directly behind it in modification order,
+    /// or both.
     ///
     /// # Errors
     ///

@@ -61,8 +61,9 @@ impl GraphEvent {
     }
 }
 
-/// An execution graph. Events of one copy are in program order, and each event stands behind the write that it reads from, so that every graph
-/// without a cycle of program order and reads-from can be written.
+/// An execution graph. Events of one copy are in program order, and each event stands behind the
+/// write that it reads from, so that every graph without a cycle of program order and reads-from
+/// can be written.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Graph {
     events: Vec<GraphEvent>,
@@ -83,7 +84,8 @@ impl Graph {
         self.sources[event]
     }
 
-    /// The writes of an address in modification order, the initial one first. The address must have been accessed, or [`touch`](Self::touch)ed.
+    /// The writes of an address in modification order, the initial one first. The address must have
+    /// been accessed, or [`touch`](Self::touch)ed.
     pub fn writes(&self, address: Value) -> &[usize] {
         &self.writes[&address]
     }
@@ -102,12 +104,13 @@ impl Graph {
         }
     }
 
-    /// Adds an event, its number. One that reads does so from `source`, a write of its address. One that writes comes directly behind the write
-    /// `behind` of its address.
+    /// Adds an event, its number. One that reads does so from `source`, a write of its address. One
+    /// that writes comes directly behind the write `behind` of its address.
     ///
     /// # Panics
     ///
-    /// If the source is missing for an event that reads, or given for another; the same for the place in modification order.
+    /// If the source is missing for an event that reads, or given for another; the same for the
+    /// place in modification order.
     pub fn add(&mut self, event: GraphEvent, source: Option<usize>, behind: Option<usize>) -> usize {
         assert_eq!(event.kind.reads(), source.is_some(), "events that read, and no others, have a source");
         assert_eq!(event.kind.writes(), behind.is_some(), "events that write, and no others, have a place");
@@ -155,7 +158,8 @@ impl Graph {
         order
     }
 
-    /// From-reads: from each event that reads to the writes behind the one that it reads from, itself excepted.
+    /// From-reads: from each event that reads to the writes behind the one that it reads from,
+    /// itself excepted.
     pub fn from_reads(&self) -> Relation {
         let (mut order, behind) = (Relation::empty(self.events.len()), self.modification_order());
         for (reader, source) in self.sources.iter().enumerate() {
@@ -174,7 +178,8 @@ impl Graph {
         (0..self.events.len()).filter(is_update).all(|it| before[it].is_some() && before[it] == self.sources[it])
     }
 
-    /// Whether program order, reads-from, modification order and from-reads have no cycle together: some interleaving makes the graph.
+    /// Whether program order, reads-from, modification order and from-reads have no cycle together:
+    /// some interleaving makes the graph.
     pub fn is_sc(&self) -> bool {
         let all = self.program_order() | &self.reads_from() | &self.modification_order() | &self.from_reads();
         self.is_atomic() && all.is_acyclic()

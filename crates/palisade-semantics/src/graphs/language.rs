@@ -1,4 +1,5 @@
-//! Programs by their language: the same instructions, with the actions that the text states in place of what x86 makes of them.
+//! Programs by their language: the same instructions, with the actions that the text states in
+//! place of what x86 makes of them.
 
 use super::axioms::Axioms;
 use super::graph::EventKind;
@@ -9,7 +10,8 @@ use palisade_model::program::{
 /// Why a program has no execution graphs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotInLanguage {
-    /// An instruction that neither C nor Rust has: `sfence`, `lock` or `unlock`; sleeping and waking.
+    /// An instruction that neither C nor Rust has: `sfence`, `lock` or `unlock`; sleeping and
+    /// waking.
     Instruction(ThreadId, InstructionId),
     /// The program has events or tasks.
     Events,
@@ -63,8 +65,9 @@ pub fn not_in_language(program: &Program) -> Option<NotInLanguage> {
     found.map(|(thread, (id, _))| NotInLanguage::Instruction(thread, id))
 }
 
-/// The program in which each instruction does what its language says, under SC as on x86: a store is a store whatever its ordering, weak fences are
-/// fences, and behind the instructions of each thread come the loads that its weak compare-exchanges are when they fail for no reason.
+/// The program in which each instruction does what its language says, under SC as on x86: a store
+/// is a store whatever its ordering, weak fences are fences, and behind the instructions of each
+/// thread come the loads that its weak compare-exchanges are when they fail for no reason.
 pub fn by_language(program: &Program) -> Program {
     let mut stated = program.clone();
     for thread in &mut stated.threads {
@@ -101,7 +104,8 @@ fn unused_register(thread: &mut Thread) -> RegisterId {
     id
 }
 
-/// What an instruction of such a program is to the axioms, as kind and ordering; `stores` says whether it writes. Nothing where it is no event.
+/// What an instruction of such a program is to the axioms, as kind and ordering; `stores` says
+/// whether it writes. Nothing where it is no event.
 pub fn access(axioms: Axioms, instruction: &Instruction, stores: bool) -> Option<(EventKind, Ordering)> {
     let (kind, ordering) = match instruction.operation()? {
         Operation::Load { ordering, .. } => (EventKind::Read, ordering),

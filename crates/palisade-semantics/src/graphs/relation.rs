@@ -138,8 +138,8 @@ impl Relation {
         kept
     }
 
-    /// Whether a pair of this relation is one of another backwards: their composition then relates an
-    /// event to itself.
+    /// Whether a pair of this relation is one of another backwards: their composition then relates
+    /// an event to itself.
     pub fn meets_backwards(&self, other: &Self) -> bool {
         self.pairs().any(|(from, to)| other.contains(to, from))
     }

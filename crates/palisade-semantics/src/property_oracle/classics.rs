@@ -1,7 +1,8 @@
 //! The classic litmus tests with their known verdicts under SC, TSO and PSO.
 //!
-//! Threads are separated by `|`, instructions by spaces: `x=1` stores, `a=x` loads into the register `a`, `x<1` and `a=x<1` exchange, `mf`, `sf`, `lk`
-//! and `ul` are `mfence`, `sfence`, `lock` and `unlock`. The outcome gives final values of registers and addresses.
+//! Threads are separated by `|`, instructions by spaces: `x=1` stores, `a=x` loads into the
+//! register `a`, `x<1` and `a=x<1` exchange, `mf`, `sf`, `lk` and `ul` are `mfence`, `sfence`,
+//! `lock` and `unlock`. The outcome gives final values of registers and addresses.
 
 use super::{Effort, reached};
 use crate::{Instance, Machine, Model, State};
@@ -85,7 +86,8 @@ pub(super) fn program(text: &str) -> Program {
     }
 }
 
-/// Whether a final state has the values of an outcome. Only one thread writes a register, so the others have 0 there.
+/// Whether a final state has the values of an outcome. Only one thread writes a register, so the
+/// others have 0 there.
 fn has(state: &State, outcome: &str) -> bool {
     outcome.split_whitespace().all(|part| {
         let (name, value) = part.split_once('=').expect("a value");
@@ -181,7 +183,8 @@ fn verdicts_are_the_known_ones() {
     }
 }
 
-/// The rule that needs no buffer: a store passes older ones to other addresses and no mark, and a load takes its own newest store.
+/// The rule that needs no buffer: a store passes older ones to other addresses and no mark, and a
+/// load takes its own newest store.
 #[test]
 fn flushes_are_refused_behind_older_stores_and_marks() {
     use crate::{Refusal, Step, StepKind};

@@ -1,8 +1,11 @@
-//! The brute-force oracle for properties: what a small instance reaches under SC, TSO and PSO, and the fences that keep it from it.
+//! The brute-force oracle for properties: what a small instance reaches under SC, TSO and PSO, and
+//! the fences that keep it from it.
 //!
-//! Everything here enumerates. [`reached`] visits all states, step by step, without a reduction. [`minimal_rows`] does so with what each
-//! run needs absent ([`FenceMeasure`]). [`minimal_valid_sets`] knows nothing of runs and rows: it puts fences into the program and asks
-//! what is reached. Programs in which buffers or values grow are beyond it; it says so instead of answering.
+//! Everything here enumerates. [`reached`] visits all states, step by step, without a reduction.
+//! [`minimal_rows`] does so with what each run needs absent ([`FenceMeasure`]).
+//! [`minimal_valid_sets`] knows nothing of runs and rows: it puts fences into the program and asks
+//! what is reached. Programs in which buffers or values grow are beyond it; it says so instead of
+//! answering.
 
 #[cfg(test)]
 mod classics;
@@ -30,7 +33,8 @@ use thiserror::Error;
 /// How far an enumeration goes.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
-    /// How many stores a buffer holds; a search in which none has to wait for room is one with unbounded buffers.
+    /// How many stores a buffer holds; a search in which none has to wait for room is one with
+    /// unbounded buffers.
     pub capacity: usize,
     /// How many states are visited at most.
     pub states: usize,
@@ -66,13 +70,15 @@ pub struct Reached {
     pub targets: BTreeSet<Target>,
     /// The final states in which all copies have come to their ends and all buffers are empty.
     pub completed: BTreeSet<State>,
-    /// Whether no store had to wait for room: then this is all that is reached with unbounded buffers.
+    /// Whether no store had to wait for room: then this is all that is reached with unbounded
+    /// buffers.
     pub closed: bool,
     /// How many states were visited.
     pub states: usize,
 }
 
-/// The targets of a program: every `ensure` and `fail`, and the final states where the program has a question.
+/// The targets of a program: every `ensure` and `fail`, and the final states where the program has
+/// a question.
 pub fn targets(program: &Program, question: Option<&Question>) -> Vec<Target> {
     let of_thread = program.thread_ids().flat_map(|(thread, template)| {
         let properties = template.instruction_ids();
@@ -163,8 +169,9 @@ fn is_complete(machine: &Machine<'_>, state: &State) -> bool {
     state.buffers_are_empty() && (0..machine.copies().len()).all(|position| machine.has_ended(state, position))
 }
 
-/// Whether a complete final state of an instance reaches [`Target::FinalStates`]: it satisfies the proposition of `exists` and
-/// `~exists`, or does not satisfy that of `forall`. A register is that of a thread's first copy.
+/// Whether a complete final state of an instance reaches [`Target::FinalStates`]: it satisfies the
+/// proposition of `exists` and `~exists`, or does not satisfy that of `forall`. A register is that
+/// of a thread's first copy.
 fn is_reached(question: &Question, machine: &Machine<'_>, state: &State) -> bool {
     let value = |observable| match observable {
         Observable::Register { thread, register } => match machine.positions(thread).next() {

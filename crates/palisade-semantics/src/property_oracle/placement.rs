@@ -1,4 +1,5 @@
-//! Fences by enumeration: which sets of measures keep a program from its targets, found by putting them in and asking again.
+//! Fences by enumeration: which sets of measures keep a program from its targets, found by putting
+//! them in and asking again.
 
 use super::transversals::{bits, minimal_transversals};
 use super::{Effort, Unanswered, reached};
@@ -31,8 +32,8 @@ pub struct FenceMeasure {
 pub struct Placements {
     /// The measures that sets consist of; a set has a bit for each, the first one lowest.
     pub measures: Vec<FenceMeasure>,
-    /// The minimal valid sets. None when even all measures together keep no target from being reached; the empty set alone when
-    /// nothing is reached anyway.
+    /// The minimal valid sets. None when even all measures together keep no target from being
+    /// reached; the empty set alone when nothing is reached anyway.
     pub valid: Vec<u128>,
     /// The minimal rows: sets of measures of which every valid set has one.
     pub rows: Vec<u128>,
@@ -66,7 +67,8 @@ pub fn measures(program: &Program, model: Model) -> Vec<FenceMeasure> {
     measures
 }
 
-/// The program with fences: `l: a` becomes `l: mfence; goto m` and `m: a`. Instructions keep their ids.
+/// The program with fences: `l: a` becomes `l: mfence; goto m` and `m: a`. Instructions keep their
+/// ids.
 pub fn with_measures(program: &Program, measures: impl IntoIterator<Item = FenceMeasure>) -> Program {
     let mut changed = program.clone();
     for FenceMeasure { thread, label, kind } in measures {
@@ -88,9 +90,10 @@ pub fn with_measures(program: &Program, measures: impl IntoIterator<Item = Fence
 
 /// All minimal sets of measures with which none of the targets is reached, and all minimal rows.
 ///
-/// It asks programs with fences only (*dualise and advance*): a set that meets all rows known is valid, or what it leaves out can be made
-/// smaller until it is another row. As every set that contains a valid one is valid, the valid sets are those that
-/// contain one of the transversals of the rows once all of these are valid.
+/// It asks programs with fences only (*dualise and advance*): a set that meets all rows known is
+/// valid, or what it leaves out can be made smaller until it is another row. As every set that
+/// contains a valid one is valid, the valid sets are those that contain one of the transversals of
+/// the rows once all of these are valid.
 pub fn minimal_valid_sets(
     program: &Program,
     instance: &Instance,

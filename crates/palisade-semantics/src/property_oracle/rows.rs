@@ -1,9 +1,11 @@
 //! Rows by enumeration: which measures a run needs absent.
 //!
-//! A run needs `mfence` at a label absent when it executes an instruction there while the thread's buffer is not empty. Under PSO it needs
-//! `sfence` at a label absent when a store issued at or after a passing of the label reaches memory while one issued before it
-//! waits. All these measures are the *row* of the run. A set of measures keeps a program from a target exactly when it meets the row of
-//! every run that reaches it: a run whose row it misses finds an empty buffer, or nothing that overtakes, at each of its fences.
+//! A run needs `mfence` at a label absent when it executes an instruction there while the thread's
+//! buffer is not empty. Under PSO it needs `sfence` at a label absent when a store issued at or
+//! after a passing of the label reaches memory while one issued before it waits. All these measures
+//! are the *row* of the run. A set of measures keeps a program from a target exactly when it meets
+//! the row of every run that reaches it: a run whose row it misses finds an empty buffer, or
+//! nothing that overtakes, at each of its fences.
 
 use super::placement::{FenceKind, FenceMeasure, measures};
 use super::transversals::minimal;
@@ -19,9 +21,11 @@ use std::collections::BTreeMap;
 pub struct Rows {
     /// The measures that rows consist of; a row has a bit for each, the first one lowest.
     pub measures: Vec<FenceMeasure>,
-    /// For each target that is reached its minimal rows, ascending; the empty one alone where no fence helps.
+    /// For each target that is reached its minimal rows, ascending; the empty one alone where no
+    /// fence helps.
     pub of: BTreeMap<Target, Vec<u128>>,
-    /// Whether no store had to wait for room: then these are all minimal rows with unbounded buffers.
+    /// Whether no store had to wait for room: then these are all minimal rows with unbounded
+    /// buffers.
     pub closed: bool,
 }
 
@@ -32,10 +36,12 @@ impl Rows {
     }
 }
 
-/// The labels that the copies of a thread pass between their buffered stores, as the bits of `sfence` there.
+/// The labels that the copies of a thread pass between their buffered stores, as the bits of
+/// `sfence` there.
 ///
-/// For each store those passed since the issue of the store before it in the buffer, its own label included, and at last those passed
-/// since the newest store. What was passed before the oldest store orders nothing and is forgotten.
+/// For each store those passed since the issue of the store before it in the buffer, its own label
+/// included, and at last those passed since the newest store. What was passed before the oldest
+/// store orders nothing and is forgotten.
 type Passed = Vec<u128>;
 
 /// A state with what the rest of the run needs to know.

@@ -1,4 +1,5 @@
-//! SC, TSO and PSO compared with each other on random programs, the three ways to fences with each other.
+//! SC, TSO and PSO compared with each other on random programs, the three ways to fences with each
+//! other.
 
 use super::*;
 use crate::exploration::has_loop;
@@ -47,7 +48,8 @@ fn ends(reached: &Reached) -> Ends {
     reached.completed.iter().map(|state| (registers(state), state.nonzero_memory().to_vec())).collect()
 }
 
-/// The program with this action behind each store: `l: store; goto m` becomes `l: store; goto n` and `n: action; goto m`.
+/// The program with this action behind each store: `l: store; goto m` becomes `l: store; goto n`
+/// and `n: action; goto m`.
 fn behind_each_store(program: &Program, action: &Action) -> Program {
     let mut changed = program.clone();
     for thread in &mut changed.threads {
@@ -83,9 +85,10 @@ fn weaker_models_reach_more() {
     assert!(targets_more[0] > 30 && targets_more[1] > 30, "{tso_more} {pso_more} {targets_more:?}");
 }
 
-/// With `sfence` behind each store, PSO's buffers are in order as TSO's are; with `mfence` there, each store is in memory before anything
-/// else happens in its thread. The issue of a store and its flush are then two steps still, in which others can act: but only
-/// those that could have acted before.
+/// With `sfence` behind each store, PSO's buffers are in order as TSO's are; with `mfence` there,
+/// each store is in memory before anything else happens in its thread. The issue of a store and its
+/// flush are then two steps still, in which others can act: but only those that could have acted
+/// before.
 #[test]
 fn fences_behind_stores_take_models_back() {
     for seed in 0..seeds(120) {
@@ -107,7 +110,8 @@ fn fences_behind_stores_take_models_back() {
     }
 }
 
-/// The search of `simulate`, which takes few of the steps there are, finds the final states and properties that this one does.
+/// The search of `simulate`, which takes few of the steps there are, finds the final states and
+/// properties that this one does.
 #[test]
 fn the_reduced_search_finds_the_same() {
     let sections = Shape { sections: 50, ..shape() };
@@ -149,11 +153,13 @@ fn traces_are_enumerated_under_pso() {
     let program = classics::program("x=1 y=1 | a=y b=x");
     let instance = Instance::of(&program).expect("one copy each");
     let count = |model| maximal_traces(&program, &instance, model, &crate::Bounds::default()).expect("loop-free").len();
-    // Each load reads from the store or not: under SC and TSO not the new flag and then the old value.
+    // Each load reads from the store or not: under SC and TSO not the new flag and then the old
+    // value.
     assert_eq!(MODELS.map(count), [3, 3, 4]);
 }
 
-/// Rows by tracking what runs need absent, rows and sets by putting fences in, and all sets of measures one by one.
+/// Rows by tracking what runs need absent, rows and sets by putting fences in, and all sets of
+/// measures one by one.
 #[test]
 fn three_ways_to_fences_agree() {
     let shape = Shape { cycles: 100, properties: 0, ..shape() };
@@ -185,7 +191,8 @@ fn three_ways_to_fences_agree() {
     assert!((0..3).all(|size| sizes.get(&size).is_some_and(|count| *count > 1)), "{sizes:?}");
 }
 
-/// All minimal valid sets of two measures at most, each set asked unless it contains a valid one, small ones first.
+/// All minimal valid sets of two measures at most, each set asked unless it contains a valid one,
+/// small ones first.
 fn one_by_one(program: &Program, targets: &BTreeSet<Target>, model: Model) -> Vec<u128> {
     let measures = measures(program, model);
     let mut sets = vec![0];

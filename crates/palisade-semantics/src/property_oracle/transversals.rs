@@ -1,12 +1,14 @@
 //! Minimal sets that meet every set of a family.
 
-/// The minimal sets, as bits, that share a bit with each of the given ones; in ascending order. One by one (Berge).
+/// The minimal sets, as bits, that share a bit with each of the given ones; in ascending order. One
+/// by one (Berge).
 pub fn minimal_transversals(rows: &[u128]) -> Vec<u128> {
     let mut found = vec![0u128];
     for row in rows {
         let (hit, missed): (Vec<u128>, Vec<u128>) = found.iter().partition(|set| *set & row != 0);
         let longer = missed.iter().flat_map(|set| bits(*row).map(move |bit| set | bit));
-        // Of the longer ones none is contained in another one that is not: only those that hit already can be smaller.
+        // Of the longer ones none is contained in another one that is not: only those that hit
+        // already can be smaller.
         let kept = longer.filter(|set| !hit.iter().any(|other| other & set == *other));
         let mut all: Vec<u128> = kept.collect();
         all.extend(&hit);

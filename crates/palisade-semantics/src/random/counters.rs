@@ -1,4 +1,5 @@
-//! Random programs with counters: they copy, move and compare the values of a few addresses, and seldom do what no turn commutes with.
+//! Random programs with counters: they copy, move and compare the values of a few addresses, and
+//! seldom do what no turn commutes with.
 
 use super::{Randomness, thread_of, without_threads};
 use palisade_model::program::{
@@ -21,7 +22,8 @@ pub struct CounterShape {
     pub labels: usize,
     /// How many instructions of a hundred go back, or skip some.
     pub jumps: u64,
-    /// To how many bits what is stored to counters is cut, seldom with a sign or to others, and some of what is compared; without them nothing is.
+    /// To how many bits what is stored to counters is cut, seldom with a sign or to others, and
+    /// some of what is compared; without them nothing is.
     pub bits: Option<u8>,
 }
 
@@ -149,7 +151,8 @@ impl Generator<'_> {
         Expression::Constant([3, 4][self.random.below(2)])
     }
 
-    /// An address computed from what a mask leaves of a counter, or from what is no counter, which may come to one.
+    /// An address computed from what a mask leaves of a counter, or from what is no counter, which
+    /// may come to one.
     fn computed(&mut self) -> Expression {
         let offset = if self.random.percent(70) {
             Expression::binary(BinaryOperator::BitAnd, self.counter(), Expression::Constant(1))

@@ -1,8 +1,11 @@
-//! Random programs around a critical cycle, as the classic litmus tests are: the kind in which SC, TSO and PSO differ.
+//! Random programs around a critical cycle, as the classic litmus tests are: the kind in which SC,
+//! TSO and PSO differ.
 //!
-//! Thread i accesses address i and then address i + 1 (the last one address 0 at the end). Of the two accesses to an address one at
-//! least is a store, and the program's property says that they come in an order that closes the cycle with the program order of
-//! all threads. No interleaving of these accesses violates it; which models do depends on their kinds and on what stands between them.
+//! Thread i accesses address i and then address i + 1 (the last one address 0 at the end). Of the
+//! two accesses to an address one at least is a store, and the program's property says that they
+//! come in an order that closes the cycle with the program order of all threads. No interleaving of
+//! these accesses violates it; which models do depends on their kinds and on what stands between
+//! them.
 
 use super::join::{Meeting, join};
 use super::{Generator, Randomness, Shape, instruction, thread_of, without_threads};
@@ -21,7 +24,8 @@ pub(super) fn program(name: String, random: &mut Randomness, shape: &Shape) -> P
     let domain =
         random.percent(shape.domains).then_some(Domain { low: 0, high: 3, wrap: true, origin: DomainOrigin::File });
     let mut program = without_threads(name, domain, shape.addresses.max(threads));
-    // For each address the access that comes first on the cycle, of the thread before, and the one after it.
+    // For each address the access that comes first on the cycle, of the thread before, and the one
+    // after it.
     let pairs: Vec<(Access, Access)> = (0..threads)
         .map(|_| {
             [(Access::Store, Access::Load), (Access::Load, Access::Store), (Access::Store, Access::Store)]

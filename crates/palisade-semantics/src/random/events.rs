@@ -1,4 +1,5 @@
-//! Random event-driven programs: events with guards, posts anywhere, parameters, and families made to be hard.
+//! Random event-driven programs: events with guards, posts anywhere, parameters, and families made
+//! to be hard.
 
 use super::{Generator, Randomness, Shape, instruction, thread_of, without_threads};
 use palisade_model::program::{
@@ -144,7 +145,8 @@ fn be_task(thread: &mut Thread, name: String, parameters: usize) {
     (thread.name, thread.role, thread.copies) = (name, Role::Task { parameters }, Copies::Exactly(0));
 }
 
-/// Puts posts in place of instructions, and sees to it that somebody posts every task. Tasks post later tasks only.
+/// Puts posts in place of instructions, and sees to it that somebody posts every task. Tasks post
+/// later tasks only.
 fn post_at_random(program: &mut Program, events: usize, shape: &EventShape, random: &mut Randomness) {
     let templates = program.threads.len();
     for index in 0..templates {
@@ -193,7 +195,8 @@ fn post(program: &Program, task: usize, shape: &EventShape, random: &mut Randomn
     Action::Post { executor, task: ThreadId::from_index(task), arguments }
 }
 
-/// The instructions that stand alone at their labels, outside locked sections: a post may take their place.
+/// The instructions that stand alone at their labels, outside locked sections: a post may take
+/// their place.
 fn places(thread: &Thread) -> Vec<usize> {
     let by_label = thread.instructions_by_label();
     let mut is_locked = vec![false; thread.labels.len()];
@@ -214,7 +217,8 @@ fn places(thread: &Thread) -> Vec<usize> {
     all.filter(|(_, it)| may_be_post(it)).map(|(place, _)| place).collect()
 }
 
-/// Takes posts away, the last ones first, until all invocations together have few enough instructions.
+/// Takes posts away, the last ones first, until all invocations together have few enough
+/// instructions.
 fn trim(program: &mut Program, total_labels: usize) {
     while size(program) > total_labels {
         let is_post = |it: &Instruction| matches!(it.action, Action::Post { .. });
@@ -224,7 +228,8 @@ fn trim(program: &mut Program, total_labels: usize) {
     }
 }
 
-/// How many labels with instructions all invocations have, each post being executed once; events with any number of copies count once.
+/// How many labels with instructions all invocations have, each post being executed once; events
+/// with any number of copies count once.
 fn size(program: &Program) -> usize {
     let mut sizes = vec![0usize; program.threads.len()];
     for (index, thread) in program.threads.iter().enumerate().rev() {
@@ -288,7 +293,8 @@ fn access(random: &mut Randomness, is_store: bool, register: usize, index: usize
     }
 }
 
-/// Lets an event of its own run the lines: in its handler, or in a task that it posts. Other lines may stand before the post.
+/// Lets an event of its own run the lines: in its handler, or in a task that it posts. Other lines
+/// may stand before the post.
 fn host(program: &mut Program, tasks: &mut Vec<Thread>, random: &mut Randomness, events: usize, lines: Vec<Line>) {
     let number = program.threads.len() + 1;
     let guard = random.percent(15).then(|| guard(random, program.addresses.len()));
@@ -320,8 +326,8 @@ fn host(program: &mut Program, tasks: &mut Vec<Thread>, random: &mut Randomness,
     program.threads.push(thread);
 }
 
-/// A program around a cycle of three parties, mostly one that interleavings do not show: a store delayed past a read; two stores; two
-/// reads, the second one made only if the first sees a store.
+/// A program around a cycle of three parties, mostly one that interleavings do not show: a store
+/// delayed past a read; two stores; two reads, the second one made only if the first sees a store.
 pub fn three_parties(seed: u64) -> Program {
     let mut random = Randomness::new(seed);
     let mut program = without_threads(format!("parties{seed}"), None, 3);
@@ -347,7 +353,8 @@ pub fn three_parties(seed: u64) -> Program {
     program
 }
 
-/// A program of three or four events, each of which shares an address with the next one; the last one may close the circle.
+/// A program of three or four events, each of which shares an address with the next one; the last
+/// one may close the circle.
 pub fn event_chain(seed: u64) -> Program {
     let mut random = Randomness::new(seed);
     let events = 3 + random.below(2);

@@ -33,8 +33,8 @@ impl Meeting {
     }
 }
 
-/// Adds to each thread: `assert r1 = v1 && …; n <- fetch_add(mem[JOIN], 1); q <- mem[a]; assert q = v; …; ensure n != copies − 1`. The last copy
-/// to count itself violates it.
+/// Adds to each thread: `assert r1 = v1 && …; n <- fetch_add(mem[JOIN], 1); q <- mem[a]; assert q =
+/// v; …; ensure n != copies − 1`. The last copy to count itself violates it.
 pub(super) fn join(program: &mut Program, meeting: &Meeting) {
     let count = |copies: Copies| match copies {
         Copies::Exactly(count) => Value::try_from(count).expect("few copies"),

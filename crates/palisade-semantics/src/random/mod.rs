@@ -1,7 +1,7 @@
 //! Random small programs for tests: generated from a seed, and shrunk when one fails.
 //!
-//! The programs are loop-free unless the shape asks for loops, and no step of them computes a value that does not exist. The
-//! same seed and shape give the same program on every machine.
+//! The programs are loop-free unless the shape asks for loops, and no step of them computes a value
+//! that does not exist. The same seed and shape give the same program on every machine.
 
 mod counters;
 mod cycle;
@@ -42,30 +42,35 @@ pub struct Shape {
     pub rmws: u64,
     /// How often, in percent, a thread has a locked section.
     pub sections: u64,
-    /// How often, in percent, the action after a store is a load from elsewhere: where TSO differs from SC.
+    /// How often, in percent, the action after a store is a load from elsewhere: where TSO differs
+    /// from SC.
     pub overtaken: u64,
     /// How often, in percent, an address depends on a register.
     pub indirect: u64,
     /// How often, in percent, a program declares a domain, and may choose values with `r <- *`.
     pub domains: u64,
-    /// How often, in percent, an instruction of a program with a domain is `r <- *`, besides those there are anyway.
+    /// How often, in percent, an instruction of a program with a domain is `r <- *`, besides those
+    /// there are anyway.
     pub choices: u64,
-    /// How often, in percent, a label may lead back. Without a domain values can then grow without end.
+    /// How often, in percent, a label may lead back. Without a domain values can then grow without
+    /// end.
     pub loops: u64,
     /// How often, in percent, a thread has any number of copies.
     pub any: u64,
     /// How often, in percent, an instruction is an `sfence`.
     pub store_fences: u64,
-    /// How often, in percent, an action in the first part of a thread is a store and one in the rest a load, wherever that begins: so that
-    /// SC, TSO and PSO differ.
+    /// How often, in percent, an action in the first part of a thread is a store and one in the
+    /// rest a load, wherever that begins: so that SC, TSO and PSO differ.
     pub stores_first: u64,
     /// How often, in percent, a label has an `ensure` or, seldom, `fail` in place of its action.
     pub properties: u64,
-    /// How often, in percent, a program has a property of all threads together: at its end each copy asserts values of its registers and
-    /// counts itself, and the last one to come violates an `ensure`.
+    /// How often, in percent, a program has a property of all threads together: at its end each
+    /// copy asserts values of its registers and counts itself, and the last one to come violates an
+    /// `ensure`.
     pub joined: u64,
-    /// How often, in percent, a program is built around a critical cycle, as the classic litmus tests are, with a property that no
-    /// interleaving violates: half of these distinguish SC, TSO and PSO.
+    /// How often, in percent, a program is built around a critical cycle, as the classic litmus
+    /// tests are, with a property that no interleaving violates: half of these distinguish SC, TSO
+    /// and PSO.
     pub cycles: u64,
 }
 
@@ -158,7 +163,8 @@ pub fn program(seed: u64, shape: &Shape) -> Program {
         let mut thread =
             Generator { random: &mut random, shape, addresses: named, domain, stored: None }.thread(name, length);
         thread.copies = Copies::Exactly(u64::try_from(count).expect("one or two"));
-        // Shapes that ask for nothing of a kind draw no numbers for it: their programs stay what they were.
+        // Shapes that ask for nothing of a kind draw no numbers for it: their programs stay what
+        // they were.
         if shape.any > 0 && random.percent(shape.any) {
             thread.copies = Copies::Any;
         }
@@ -266,7 +272,8 @@ impl Generator<'_> {
         thread_of(name, instructions)
     }
 
-    /// A choice at a label: on a register's value, between two actions, or between an action and none.
+    /// A choice at a label: on a register's value, between two actions, or between an action and
+    /// none.
     fn branch(&mut self, label: usize, target: usize, action: Action, instructions: &mut Vec<Instruction>) {
         match self.random.below(4) {
             0 => {
@@ -294,7 +301,8 @@ impl Generator<'_> {
         }
     }
 
-    /// A label that may lead back, to itself or an earlier one: on a register's value, after its action, or at will.
+    /// A label that may lead back, to itself or an earlier one: on a register's value, after its
+    /// action, or at will.
     fn lead_back(&mut self, label: usize, action: &Action, instructions: &mut Vec<Instruction>) {
         let back = self.random.below(label + 1);
         match self.random.below(3) {
@@ -433,7 +441,8 @@ fn instruction(source: usize, target: usize, action: Action) -> Instruction {
     Instruction::new(LabelId::from_index(source), LabelId::from_index(target), action, Span::default())
 }
 
-/// A smaller program that still fails: takes away threads, copies and instructions while `fails` holds.
+/// A smaller program that still fails: takes away threads, copies and instructions while `fails`
+/// holds.
 pub fn shrink(program: &Program, mut fails: impl FnMut(&Program) -> bool) -> Program {
     let mut smallest = program.clone();
     while let Some(smaller) = reductions(&smallest).into_iter().find(|candidate| fails(candidate)) {
@@ -479,7 +488,8 @@ fn reductions(program: &Program) -> Vec<Program> {
     smaller
 }
 
-/// The thread without an instruction: with its label skipped, and with the label's other instructions only.
+/// The thread without an instruction: with its label skipped, and with the label's other
+/// instructions only.
 fn without(thread: &Thread, id: InstructionId) -> Vec<Thread> {
     let removed = thread.instruction(id).clone();
     let mut cut = thread.clone();

@@ -1,4 +1,5 @@
-//! Random programs in the words of C and Rust: all orderings, fences, updates, awaits and plain data.
+//! Random programs in the words of C and Rust: all orderings, fences, updates, awaits and plain
+//! data.
 
 use super::{REGISTERS, Randomness, instruction, thread_of, without_threads};
 use palisade_model::program::{

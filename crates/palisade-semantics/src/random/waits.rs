@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 /// What random programs that wait look like.
 #[derive(Clone, Debug)]
 pub struct WaitShape {
-    /// At most so many copies of all threads together, at least one; for threads with any number of copies, at most so many threads.
+    /// At most so many copies of all threads together, at least one; for threads with any number of
+    /// copies, at most so many threads.
     pub copies: usize,
     /// At most so many statements in a thread, those inside of others not counted.
     pub statements: usize,
@@ -123,7 +124,8 @@ impl Body<'_> {
         to
     }
 
-    /// A statement from a label on, with blocks inside of each other at most so deep; the label behind it.
+    /// A statement from a label on, with blocks inside of each other at most so deep; the label
+    /// behind it.
     fn statement(&mut self, from: LabelId, depth: usize) -> LabelId {
         let shape = self.shape;
         let draw = self.random.number() % 100;

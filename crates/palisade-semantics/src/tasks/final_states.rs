@@ -1,7 +1,8 @@
 //! The final states of an event-driven program: serially, under SC, under TSO.
 //!
-//! All computations are followed, breadth first. In the *serial* ones an event occurs when nothing is pending, and what is pending runs in
-//! depth-first order of the posts, one after the other [NETYS18, §2]. Configurations are told apart by what still matters: returned invocations do not.
+//! All computations are followed, breadth first. In the *serial* ones an event occurs when nothing
+//! is pending, and what is pending runs in depth-first order of the posts, one after the other
+//! [NETYS18, §2]. Configurations are told apart by what still matters: returned invocations do not.
 
 use super::machine::TaskMachine;
 use super::refusal::TaskRefusal;
@@ -48,13 +49,15 @@ impl TaskModel {
 /// What the computations of a program come to.
 #[derive(Clone, Debug, Default)]
 pub struct TaskFinalStates {
-    /// Memory where nothing more can happen and every invocation has returned: the addresses that do not hold 0.
+    /// Memory where nothing more can happen and every invocation has returned: the addresses that
+    /// do not hold 0.
     pub completed: BTreeSet<BTreeMap<Value, Value>>,
     /// In how many configurations nothing more can happen, and some invocation has not returned.
     pub stuck: usize,
     /// A shortest computation to one of these.
     pub to_stuck: Option<Vec<TaskStep>>,
-    /// For each property that is violated, by its instruction, a shortest computation that violates it.
+    /// For each property that is violated, by its instruction, a shortest computation that violates
+    /// it.
     pub violations: BTreeMap<(ThreadId, InstructionId), Vec<TaskStep>>,
     /// How many configurations there are.
     pub configurations: usize,
@@ -160,7 +163,8 @@ fn way_to(nodes: &[(TaskState, Option<(usize, TaskStep)>)], mut number: usize) -
     way
 }
 
-/// Whether a step is one of the serial program: what runs goes on; else what comes first in depth-first order begins; else an event occurs.
+/// Whether a step is one of the serial program: what runs goes on; else what comes first in
+/// depth-first order begins; else an event occurs.
 fn is_serial(state: &TaskState, step: TaskStep) -> bool {
     let of_events = || state.invocations().iter().enumerate().filter(|(_, it)| !it.is_of_thread);
     let running = of_events().find(|(_, it)| matches!(it.status, Status::Running | Status::Failed)).map(|(id, _)| id);
@@ -200,7 +204,8 @@ mod tests {
     use palisade_model::program::Action;
     use std::time::Duration;
 
-    /// Serial states are states under SC, and these states under TSO; and what is robust has no others.
+    /// Serial states are states under SC, and these states under TSO; and what is robust has no
+    /// others.
     #[test]
     fn more_is_possible_in_weaker_models_unless_the_program_is_robust() {
         let (mut with_more, mut without, mut compared) = (0, 0, 0);
@@ -229,7 +234,8 @@ mod tests {
         assert!(with_more > 1 && without > 5 && compared > 5, "{with_more} {without} {compared}");
     }
 
-    /// What ends inside a locked section never returns: the main thread stays busy, and nobody accesses memory any more.
+    /// What ends inside a locked section never returns: the main thread stays busy, and nobody
+    /// accesses memory any more.
     #[test]
     fn whoever_ends_with_the_lock_stays() {
         let (mut open, mut tried) = (0, 0);

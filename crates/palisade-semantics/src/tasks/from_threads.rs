@@ -1,12 +1,14 @@
-//! Computations of events and tasks that computations of threads stand for, where the threads say the events and tasks ([`Queued`]).
+//! Computations of events and tasks that computations of threads stand for, where the threads say
+//! the events and tasks ([`Queued`]).
 
 use super::state::{InvocationId, TaskStep};
 use crate::{CopyId, Effect, Event, Instance, StepKind};
 use palisade_model::program::{Action, Executor, Program, QueueStep, Queued, ThreadId};
 use std::collections::BTreeMap;
 
-/// The computation of the program of events and tasks – in which events occur as often as the instance says, and threads have that many copies – that one of
-/// the threads stands for; nothing if it is none.
+/// The computation of the program of events and tasks – in which events occur as often as the
+/// instance says, and threads have that many copies – that one of the threads stands for; nothing
+/// if it is none.
 pub fn task_computation(
     program: &Program,
     queued: &Queued,
@@ -130,7 +132,8 @@ mod tests {
         thread.instructions.push(Instruction::new(source, target, action, Span::default()));
     }
 
-    /// Threads violate what events and tasks violate, under both models, and each computation of theirs stands for one of these.
+    /// Threads violate what events and tasks violate, under both models, and each computation of
+    /// theirs stands for one of these.
     #[test]
     fn threads_violate_what_events_and_tasks_do() {
         let (mut violated, mut held, mut skipped) = (0, 0, 0);

@@ -18,8 +18,9 @@ pub struct TaskMachine<'p> {
 }
 
 impl<'p> TaskMachine<'p> {
-    /// The step relation of a program with its copies: events occur as often as they have copies, any number of times for `[*]`. Any number of copies of
-    /// a thread counts as none; choose a number for these.
+    /// The step relation of a program with its copies: events occur as often as they have copies,
+    /// any number of times for `[*]`. Any number of copies of a thread counts as none; choose a
+    /// number for these.
     ///
     /// # Panics
     ///
@@ -190,8 +191,9 @@ impl<'p> TaskMachine<'p> {
         Ok(TaskEffect::Local)
     }
 
-    /// An invocation that has come to its end returns. One that holds the lock does not: it stands there for ever, as a thread that ends inside a
-    /// locked section does. So whoever holds the lock runs.
+    /// An invocation that has come to its end returns. One that holds the lock does not: it stands
+    /// there for ever, as a thread that ends inside a locked section does. So whoever holds the
+    /// lock runs.
     fn returns(&self, state: &mut TaskState, invocation: InvocationId) -> Result<TaskEffect, TaskRefusal> {
         let own = state.invocations.get(invocation).ok_or(TaskRefusal::NoSuchStep)?;
         let is_at_end = self.instructions[own.template.index()][own.label.index()].is_empty();
@@ -216,7 +218,8 @@ impl<'p> TaskMachine<'p> {
         self.main_is_drained(state)
     }
 
-    /// With posts that drain, begins and returns on the main thread wait for its buffer to be empty.
+    /// With posts that drain, begins and returns on the main thread wait for its buffer to be
+    /// empty.
     fn main_is_drained(&self, state: &TaskState) -> Result<(), TaskRefusal> {
         if self.program.posts == Posts::Drain && !state.main_buffer.is_empty() {
             return Err(TaskRefusal::BufferNotEmpty);

@@ -8,7 +8,8 @@ use thiserror::Error;
 /// Why a step cannot be taken.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TaskRefusal {
-    /// The state has no such event, invocation, instruction or choice, or it is not the turn of that.
+    /// The state has no such event, invocation, instruction or choice, or it is not the turn of
+    /// that.
     #[error("there is no such step in this state")]
     NoSuchStep,
     /// The event has occurred as often as it may.

@@ -5,8 +5,8 @@ use palisade_model::program::{Executor, InstructionId, LabelId, ThreadId, Value}
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
-/// An invocation, by its number in order of creation: those of threads first, then handlers when their events occur and tasks when they are
-/// posted.
+/// An invocation, by its number in order of creation: those of threads first, then handlers when
+/// their events occur and tasks when they are posted.
 pub type InvocationId = usize;
 
 /// Who executes an invocation.
@@ -47,8 +47,9 @@ pub struct InvocationState {
     pub template: ThreadId,
     /// Who runs it.
     pub worker: Worker,
-    /// The occurrence of an event that it belongs to (none for threads), by number in order of occurrence, then its place in the tree of posts: the
-    /// number of the post by each ancestor. The lexicographic order of two paths of one event is that of the serial run.
+    /// The occurrence of an event that it belongs to (none for threads), by number in order of
+    /// occurrence, then its place in the tree of posts: the number of the post by each ancestor.
+    /// The lexicographic order of two paths of one event is that of the serial run.
     pub path: SmallVec<[u32; 4]>,
     /// Whether it belongs to a thread and not to an event.
     pub is_of_thread: bool,
@@ -179,7 +180,8 @@ pub enum TaskStep {
 pub enum TaskEffect {
     /// Nothing that others see: a local instruction, a fence, a begin or a return.
     Local,
-    /// A read, also that of a guard, with the value read and whether it came from the own store buffer.
+    /// A read, also that of a guard, with the value read and whether it came from the own store
+    /// buffer.
     Read {
         /// The address.
         address: Value,

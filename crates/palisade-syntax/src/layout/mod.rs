@@ -1,7 +1,9 @@
-//! Lays native texts out afresh: indentation, blanks between tokens, comments at the ends of lines below each other.
+//! Lays native texts out afresh: indentation, blanks between tokens, comments at the ends of lines
+//! below each other.
 //!
-//! Where lines break is the author's choice and stays, as do all comments; more than one blank line becomes one. The tokens are
-//! those of the text, so that it means the same; laid out once more it stays as it is.
+//! Where lines break is the author's choice and stays, as do all comments; more than one blank line
+//! becomes one. The tokens are those of the text, so that it means the same; laid out once more it
+//! stays as it is.
 
 mod items;
 mod spacing;

@@ -189,8 +189,8 @@ impl CellReader<'_, '_> {
             }
         }
         if self.architecture == Architecture::X86_64 {
-            // The AT&T order puts the destination last. Where only one operand of `cmpxchg` or `cmov` can be the
-            // destination, it is, in whatever order they stand.
+            // The AT&T order puts the destination last. Where only one operand of `cmpxchg` or
+            // `cmov` can be the destination, it is, in whatever order they stand.
             operands.reverse();
         }
         let misplaced = match (operation, operands.as_slice()) {

@@ -1,4 +1,5 @@
-//! Fences and locked exchanges put into the text of a litmus test, as rows of its table; everything else stays as it is.
+//! Fences and locked exchanges put into the text of a litmus test, as rows of its table; everything
+//! else stays as it is.
 
 use super::super::fence_word::FenceWord;
 use super::lexer::{Token, tokens, without_comments};
@@ -40,8 +41,9 @@ struct CellChange {
     exchange: Option<Span>,
 }
 
-/// The text of a litmus test with fences at labels of its program, and with stores made locked exchanges. An exchange needs
-/// its value in a register: a move of it to one that nothing else uses goes before.
+/// The text of a litmus test with fences at labels of its program, and with stores made locked
+/// exchanges. An exchange needs its value in a register: a move of it to one that nothing else uses
+/// goes before.
 pub fn with_rows(
     program: &Program,
     fences: &[(ThreadId, LabelId, FenceWord)],
@@ -145,7 +147,8 @@ fn registers_in<'a>(texts: impl Iterator<Item = &'a str>) -> Vec<u8> {
 /// Registers that may hold a value to exchange: neither the stack's nor the frame's.
 const SCRATCH: [u8; 14] = [0, 3, 1, 2, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
 
-/// The move of its value to a free register and the exchange that together take the place of a store.
+/// The move of its value to a free register and the exchange that together take the place of a
+/// store.
 fn exchange(store: &str, architecture: Architecture, used: &[u8]) -> Result<[String; 2], TableEditError> {
     let no_store = || TableEditError::NoPlainStore(store.to_owned());
     let (mnemonic, operands) = store.split_once(char::is_whitespace).ok_or_else(no_store)?;

@@ -113,7 +113,8 @@ fn item(cursor: &mut Cursor<'_>) -> Result<InitialItem, Diagnostic> {
     Ok(InitialItem { place, cell_type, values, span })
 }
 
-/// A type, when one stands before the place: names that another name, a `*` or a thread's number follows.
+/// A type, when one stands before the place: names that another name, a `*` or a thread's number
+/// follows.
 fn type_prefix(cursor: &mut Cursor<'_>) -> Result<Option<CellType>, Diagnostic> {
     let start = cursor.span();
     let mut words = Vec::new();

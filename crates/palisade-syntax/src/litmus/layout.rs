@@ -1,8 +1,9 @@
 //! Locations: their widths and their addresses.
 //!
-//! Locations are numbered from 1 as they appear. A test that treats addresses as values (in registers, in memory, in
-//! operands with a base register) gets a layout in bytes instead, cells at multiples of 8, so that its address
-//! arithmetic is the machine's. 0 is the address of nothing either way.
+//! Locations are numbered from 1 as they appear. A test that treats addresses as values (in
+//! registers, in memory, in operands with a base register) gets a layout in bytes instead, cells at
+//! multiples of 8, so that its address arithmetic is the machine's. 0 is the address of nothing
+//! either way.
 
 use super::assembly::{AssemblyInstruction, AssemblyItem, Column, OperandKind};
 use super::initial::{CellType, InitialItem, InitialPlace, WrittenValue};

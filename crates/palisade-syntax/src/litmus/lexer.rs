@@ -31,8 +31,8 @@ const SYMBOLS: [&str; 24] = [
     "~", "&", "$",
 ];
 
-/// The text with every comment `(* … *)` (they nest) replaced by as many blanks, so that places stay what they are.
-/// Before the initial state, a comment does not begin inside a string.
+/// The text with every comment `(* … *)` (they nest) replaced by as many blanks, so that places
+/// stay what they are. Before the initial state, a comment does not begin inside a string.
 pub(super) fn without_comments(text: &str) -> Result<String, Diagnostic> {
     let bytes = text.as_bytes();
     let mut out = bytes.to_vec();

@@ -1,11 +1,13 @@
 //! Litmus tests for x86: reader and writer.
 //!
-//! [`read`] understands the tests of the herd family of tools, in the `X86` syntax (Intel's order of operands) and in
-//! the `X86_64` syntax (AT&T's). A test becomes a [`Program`] whose threads are the columns of its table, with the
-//! [`Question`] its last lines ask. The guide's page on formats says what is understood and where it departs from herd.
+//! [`read`] understands the tests of the herd family of tools, in the `X86` syntax (Intel's order
+//! of operands) and in the `X86_64` syntax (AT&T's). A test becomes a [`Program`] whose threads are
+//! the columns of its table, with the [`Question`] its last lines ask. The guide's page on formats
+//! says what is understood and where it departs from herd.
 //!
-//! The reader goes from text to tokens ([`lexer`]), finds the sections, reads initial state, table and condition as
-//! written, lays the locations out in memory, lowers each column to code, cleans the code up and builds the automaton.
+//! The reader goes from text to tokens ([`lexer`]), finds the sections, reads initial state, table
+//! and condition as written, lays the locations out in memory, lowers each column to code, cleans
+//! the code up and builds the automaton.
 
 mod assembly;
 mod c;
@@ -55,7 +57,8 @@ pub struct LitmusTest {
     pub program: Program,
     /// What the test asks of final states.
     pub question: Question,
-    /// What is documented per memory model (`with tso: ~exists; …`): the quantifier its condition then has.
+    /// What is documented per memory model (`with tso: ~exists; …`): the quantifier its condition
+    /// then has.
     pub kinds: Vec<(String, Quantifier)>,
     /// Doubts and notes, in order of their places.
     pub warnings: Vec<Diagnostic>,

@@ -1,7 +1,8 @@
 //! The observed places that may hold addresses.
 //!
-//! In a test that treats addresses as values, a number and an address may coincide. A place is shown by an address's
-//! name only where an address can have got to: by assignments, loads and stores, whatever the order they come in.
+//! In a test that treats addresses as values, a number and an address may coincide. A place is
+//! shown by an address's name only where an address can have got to: by assignments, loads and
+//! stores, whatever the order they come in.
 
 use palisade_model::program::{Action, BinaryOperator, Expression, Program, RegisterId, UnaryOperator, Value};
 use palisade_semantics::{Location, Observable, Proposition, Question};

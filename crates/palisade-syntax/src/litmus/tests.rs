@@ -1,4 +1,5 @@
-//! Single instructions, by their effects on a machine that runs alone, and whole tests by their questions.
+//! Single instructions, by their effects on a machine that runs alone, and whole tests by their
+//! questions.
 
 use super::{LitmusTest, read};
 use crate::render;
@@ -102,7 +103,8 @@ fn locked_instructions_return_what_they_found() {
     assert_eq!(run_32("x=5; 0:EAX=2", &["LOCK XADD [x],EAX"], "0:EAX;x;"), "0:EAX=5 [x]=7");
 }
 
-/// Every condition after every comparison of a few numbers, against the machine's definition of the flags.
+/// Every condition after every comparison of a few numbers, against the machine's definition of the
+/// flags.
 #[test]
 fn conditions_follow_the_flags() {
     let numbers: [i64; 7] = [0, 1, 2, 127, 128, 200, 255];

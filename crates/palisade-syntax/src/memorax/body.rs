@@ -41,7 +41,8 @@ pub(super) struct Body<'a, 's> {
     /// The register for values that are looked at and not kept.
     pub(super) seen: Option<RegisterId>,
     pub(super) instructions: Vec<Instruction>,
-    /// The labels of blocks that need an empty buffer in order to be a locked section, with what to say where it may not be.
+    /// The labels of blocks that need an empty buffer in order to be a locked section, with what to
+    /// say where it may not be.
     pub(super) drained: Vec<(LabelId, Diagnostic)>,
 }
 
@@ -237,7 +238,8 @@ impl<'a, 's> Body<'a, 's> {
         }
     }
 
-    /// What a pointer points to: global variables count from 0, as their addresses do where there are pointers.
+    /// What a pointer points to: global variables count from 0, as their addresses do where there
+    /// are pointers.
     fn pointed(&self, pointer: Expression) -> Target {
         let count = self.memory.globals_count;
         let last = Value::try_from(count).expect("a text has few variables") - 1;

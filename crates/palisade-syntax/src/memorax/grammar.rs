@@ -1,6 +1,8 @@
-//! The grammar of Memorax's language, over words whose macros are expanded: a reader by recursive descent.
+//! The grammar of Memorax's language, over words whose macros are expanded: a reader by recursive
+//! descent.
 //!
-//! After an error the reader goes on at the next process, so that several errors are reported at once.
+//! After an error the reader goes on at the next process, so that several errors are reported at
+//! once.
 
 use super::ast::{Labelled, Name, Process, Range, Row, Sequence, Statement, Test, Variable};
 use super::lexer::{Kind, Token};
@@ -10,7 +12,8 @@ use crate::{Diagnostic, MAX_ERRORS, MAX_EXPRESSION_DEPTH};
 use palisade_model::program::Value;
 use palisade_model::text::Span;
 
-/// The most operators in a statement, so that its expressions are no deeper than those of other languages.
+/// The most operators in a statement, so that its expressions are no deeper than those of other
+/// languages.
 const MOST_OPERATORS: usize = MAX_EXPRESSION_DEPTH * 3 / 4;
 
 /// An error was recorded; go on where the text can be understood again.
@@ -253,7 +256,8 @@ impl<'s> Reader<'_, 's> {
         self.at
     }
 
-    /// Counts an operator of the statement that is being read: expressions are at most as deep as everywhere.
+    /// Counts an operator of the statement that is being read: expressions are at most as deep as
+    /// everywhere.
     pub(super) fn one_more_operator(&mut self) -> Parsed<()> {
         self.operators += 1;
         if self.operators <= MOST_OPERATORS {

@@ -1,8 +1,9 @@
 //! `locked { … or … }`: several accesses as one atomic step.
 //!
-//! Such a block needs an empty buffer if it writes; it becomes a locked section, or a locked update where it loads and stores one variable.
-//! A block that only reads flushes nothing. It is a plain load where it reads once, or where only one of the variables that it reads is
-//! ever written; else a section, which is the same where the buffer is empty, and refused where it may not be.
+//! Such a block needs an empty buffer if it writes; it becomes a locked section, or a locked update
+//! where it loads and stores one variable. A block that only reads flushes nothing. It is a plain
+//! load where it reads once, or where only one of the variables that it reads is ever written; else
+//! a section, which is the same where the buffer is empty, and refused where it may not be.
 
 use super::ast::{Labelled, Sequence, Statement, WriteKind};
 use super::body::{Body, Target};
@@ -20,7 +21,8 @@ const MOST_PARTS: usize = 60;
 struct Attempt {
     /// Where an attempt that fails leaves the section.
     failed: LabelId,
-    /// Whether it has neither written nor assigned anything, so that it may end as if it had not begun.
+    /// Whether it has neither written nor assigned anything, so that it may end as if it had not
+    /// begun.
     clean: bool,
 }
 
@@ -106,7 +108,8 @@ impl<'s> Body<'_, 's> {
         cells.into_iter().filter(|index| self.memory.written[*index]).count()
     }
 
-    /// A block that loads and stores one variable, as a locked update; nothing where it is something else.
+    /// A block that loads and stores one variable, as a locked update; nothing where it is
+    /// something else.
     fn update(&mut self, alternatives: &[Sequence<'s>], between: Between, span: Span) -> Option<()> {
         let [alternative] = alternatives else { return None };
         let (first, rest) = alternative.split_first()?;
@@ -159,8 +162,8 @@ impl<'s> Body<'_, 's> {
         Some(())
     }
 
-    /// What is stored, as an expression over the registers before the block and the value loaded into a register; nothing where an
-    /// assignment or the store may not be possible.
+    /// What is stored, as an expression over the registers before the block and the value loaded
+    /// into a register; nothing where an assignment or the store may not be possible.
     fn stored(
         &mut self,
         loaded: usize,
@@ -280,8 +283,9 @@ impl<'s> Body<'_, 's> {
         Some(true)
     }
 
-    /// Goes on when a condition holds. Else a clean attempt leaves the section as if it had not begun, and another one never ends:
-    /// the block has not been executed then, which it need not be.
+    /// Goes on when a condition holds. Else a clean attempt leaves the section as if it had not
+    /// begun, and another one never ends: the block has not been executed then, which it need not
+    /// be.
     fn check_in_section(&mut self, condition: Expression, [from, to]: [LabelId; 2], attempt: Attempt, span: Span) {
         self.emit(from, Action::Assume(condition.clone()), to, span);
         if attempt.clean {

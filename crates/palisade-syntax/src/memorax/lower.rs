@@ -1,7 +1,8 @@
 //! From statements to instructions.
 //!
-//! A statement is put between two labels, where it begins and where it goes on. Statements that wait – reads of a value, `cas` – go
-//! back to where they begin: the alternatives of an `either` begin at one label, so that another one may be taken there.
+//! A statement is put between two labels, where it begins and where it goes on. Statements that
+//! wait – reads of a value, `cas` – go back to where they begin: the alternatives of an `either`
+//! begin at one label, so that another one may be taken there.
 
 use super::ast;
 use super::ast::{Labelled, Name, Place, Statement, WriteKind};
@@ -22,7 +23,8 @@ pub(super) struct Between {
 }
 
 impl<'s> Body<'_, 's> {
-    /// The label where a statement begins, if it has one already: its own, or that of a jump without one.
+    /// The label where a statement begins, if it has one already: its own, or that of a jump
+    /// without one.
     fn entry(&mut self, labelled: &Labelled<'s>) -> Option<LabelId> {
         match (&labelled.label, &labelled.statement) {
             (Some(name), _) | (None, Statement::Goto(name)) => self.label_named(*name),
@@ -128,7 +130,8 @@ impl<'s> Body<'_, 's> {
         self.labelled(labelled, Between { from: inside, to: between.to, shared: false });
     }
 
-    /// Puts an assumption before what follows, if one is needed: where that goes on from, or nothing where it never can.
+    /// Puts an assumption before what follows, if one is needed: where that goes on from, or
+    /// nothing where it never can.
     pub(super) fn guarded(&mut self, fit: Fit, between: Between, span: Span) -> Option<LabelId> {
         match fit {
             Fit::Always => Some(between.from),

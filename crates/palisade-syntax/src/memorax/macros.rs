@@ -1,4 +1,5 @@
-//! Expands macros, on words: `macro NAME(parameter, …) words endmacro` defines, `NAME(words, …)` calls.
+//! Expands macros, on words: `macro NAME(parameter, …) words endmacro` defines, `NAME(words, …)`
+//! calls.
 
 use super::lexer::{Kind, Token};
 use crate::suggest::closest;
@@ -112,7 +113,8 @@ impl<'s> Expansion<'s> {
         Ok(())
     }
 
-    /// Expands the calls in `words`; `calls` are those being expanded, with the outermost one's place.
+    /// Expands the calls in `words`; `calls` are those being expanded, with the outermost one's
+    /// place.
     fn expand(
         &mut self,
         words: &[Token<'s>],
@@ -206,8 +208,8 @@ impl<'s> Expansion<'s> {
     }
 }
 
-/// The arguments of a call, whose parenthesis opens at the beginning of `words`, and how many words they take with their
-/// parentheses.
+/// The arguments of a call, whose parenthesis opens at the beginning of `words`, and how many words
+/// they take with their parentheses.
 fn arguments<'w, 's>(words: &'w [Token<'s>], name: Token<'s>) -> Result<(Vec<&'w [Token<'s>]>, usize), Diagnostic> {
     let mut arguments = Vec::new();
     let mut open = 0usize;

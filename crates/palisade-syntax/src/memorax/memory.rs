@@ -1,7 +1,8 @@
 //! The variables of a test and the addresses they get.
 //!
-//! Global variables have consecutive addresses in the order of declaration, as pointers want it; a process's own variables follow.
-//! They are shared memory like all others, one for each process, named after it: `flag_P1`.
+//! Global variables have consecutive addresses in the order of declaration, as pointers want it; a
+//! process's own variables follow. They are shared memory like all others, one for each process,
+//! named after it: `flag_P1`.
 
 use super::ast::{Name, Place, PlaceKind, Range, Sequence, Statement, Test, Variable};
 use crate::Diagnostic;

@@ -1,8 +1,10 @@
-//! Memorax's language, `.rmm`: processes over shared variables, with control states that they must never be in together.
+//! Memorax's language, `.rmm`: processes over shared variables, with control states that they must
+//! never be in together.
 //!
-//! A text becomes words ([`lexer`]), in which macros are expanded ([`macros`]), words a tree of names ([`grammar`],
-//! [`statements`] to [`ast`]), and the tree a program ([`memory`], [`lower`], [`threads`]). Each process is a thread; a forbidden row is a
-//! joint control state of the program. docs/src/formats.md says what is understood, and where its meaning departs from Memorax's.
+//! A text becomes words ([`lexer`]), in which macros are expanded ([`macros`]), words a tree of
+//! names ([`grammar`], [`statements`] to [`ast`]), and the tree a program ([`memory`], [`lower`],
+//! [`threads`]). Each process is a thread; a forbidden row is a joint control state of the program.
+//! docs/src/formats.md says what is understood, and where its meaning departs from Memorax's.
 
 mod ast;
 mod body;

@@ -1,4 +1,5 @@
-//! The program of a test: a thread for each process, what comes before they start, and the joint control states.
+//! The program of a test: a thread for each process, what comes before they start, and the joint
+//! control states.
 
 use super::ast::PlaceKind;
 use super::ast::{Process, Range, Row, Test};
@@ -85,7 +86,8 @@ pub(super) fn program(test: &Test<'_>, source: &Arc<SourceText>) -> Result<Progr
     })
 }
 
-/// Finds fault with rows that have not as many entries as there are processes, and with more processes than anybody asks about.
+/// Finds fault with rows that have not as many entries as there are processes, and with more
+/// processes than anybody asks about.
 fn sizes(test: &Test<'_>, found: &mut Vec<Diagnostic>) {
     let total = test.processes.iter().fold(0u64, |sum, process| sum.saturating_add(process.count));
     for row in &test.rows {
@@ -108,8 +110,8 @@ fn sizes(test: &Test<'_>, found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Whether the copies of a process differ in nothing: it uses no variables of its own, and the variables of others that it names
-/// are the same for all of them.
+/// Whether the copies of a process differ in nothing: it uses no variables of its own, and the
+/// variables of others that it names are the same for all of them.
 fn are_alike(process: &Process<'_>, first: usize, copies: usize) -> bool {
     places(&process.text).iter().all(|place| match place.kind {
         PlaceKind::Global(_) | PlaceKind::Pointer(_) => true,
@@ -120,7 +122,8 @@ fn are_alike(process: &Process<'_>, first: usize, copies: usize) -> bool {
     })
 }
 
-/// The domain that all values lie in, if all are in one. `chosen`: whether some variables start at any value.
+/// The domain that all values lie in, if all are in one. `chosen`: whether some variables start at
+/// any value.
 fn domain(test: &Test<'_>, chosen: bool) -> Option<Domain> {
     let of_processes = test.processes.iter().flat_map(|process| process.variables.iter().chain(&process.registers));
     let mut hull = Range { low: 0, high: if chosen { STARTED } else { 0 } };
@@ -231,8 +234,8 @@ fn choices(domain: Option<Range>) -> Option<std::ops::RangeInclusive<Value>> {
     (i128::from(high) - i128::from(low) < MOST_CHOICES).then_some(low..=high)
 }
 
-/// The thread with its labels in order of appearance, as in a text of the native language; labels without instructions that nothing
-/// leads to are left out.
+/// The thread with its labels in order of appearance, as in a text of the native language; labels
+/// without instructions that nothing leads to are left out.
 fn in_order(mut thread: Thread) -> Thread {
     let mut places: Vec<Option<LabelId>> = vec![None; thread.labels.len()];
     let mut labels: Vec<Label> = Vec::new();
@@ -271,7 +274,8 @@ fn may_be_buffered(thread: &Thread) -> Vec<bool> {
     buffered
 }
 
-/// The thread that gives variables one of the values that they may start at, before any process begins.
+/// The thread that gives variables one of the values that they may start at, before any process
+/// begins.
 struct Starter {
     /// The address at which it says so.
     name: AddressName,
@@ -308,7 +312,8 @@ impl Starter {
         Expression::Address { id: self.id, value: self.name.address }
     }
 
-    /// `start: r <- cas(started, 0, 1); assert r = 0;`, then each variable, then `started <- 2`: of several copies one does it.
+    /// `start: r <- cas(started, 0, 1); assert r = 0;`, then each variable, then `started <- 2`: of
+    /// several copies one does it.
     fn thread(&self, memory: &Memory<'_>) -> Thread {
         let span = self.name.span;
         let names = ["start".to_owned(), "claimed".to_owned()].into_iter();

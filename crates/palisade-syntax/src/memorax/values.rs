@@ -1,7 +1,8 @@
 //! Which values expressions can have, and whether they fit where they go.
 //!
-//! In Memorax a write or assignment whose value lies outside of the target's domain cannot be executed. Here an assumption stands
-//! before it, unless the domains of the registers show that it is not needed.
+//! In Memorax a write or assignment whose value lies outside of the target's domain cannot be
+//! executed. Here an assumption stands before it, unless the domains of the registers show that it
+//! is not needed.
 
 use super::ast::Range;
 use palisade_model::program::{BinaryOperator, Expression, UnaryOperator, Value};
@@ -20,7 +21,8 @@ impl Interval {
         Self { low: low.into(), high: high.into() }
     }
 
-    /// The values of an expression over registers with these domains; `old` are those of what a locked update loads.
+    /// The values of an expression over registers with these domains; `old` are those of what a
+    /// locked update loads.
     pub(super) fn of_expression(expression: &Expression, registers: &[Option<Range>], old: Option<Range>) -> Self {
         let one = |value: i128| Self { low: value, high: value };
         match expression {

@@ -326,14 +326,15 @@ pub(crate) enum ExpressionKind<'s> {
     AddressOf(Box<RawExpression<'s>>),
     /// `*`: any value, in bodies in braces.
     Any,
-    /// C's compare-exchange, of litmus tests in C: whether what is stored at the place was what the register has, which has what was
-    /// stored there from then on.
+    /// C's compare-exchange, of litmus tests in C: whether what is stored at the place was what the
+    /// register has, which has what was stored there from then on.
     CompareExchange(Box<CompareExchange<'s>>),
     /// An expression nested too deeply.
     TooDeep,
 }
 
-/// What C's compare-exchange is about. It stands in a box of its own, as expressions are moved on every level of what is nested.
+/// What C's compare-exchange is about. It stands in a box of its own, as expressions are moved on
+/// every level of what is nested.
 #[derive(Debug)]
 pub(crate) struct CompareExchange<'s> {
     pub(crate) place: RawExpression<'s>,

@@ -1,4 +1,5 @@
-//! Bodies in braces as read, before names are resolved. Expressions are those of the other form, with places of memory in them.
+//! Bodies in braces as read, before names are resolved. Expressions are those of the other form,
+//! with places of memory in them.
 
 use crate::native::ast::{Annotation, ExpressionKind, Head, Name, RawCopies, RawExpression, Target};
 use palisade_model::program::{Span, Value};
@@ -25,7 +26,8 @@ pub(crate) struct Constant<'s> {
     pub(crate) value: Value,
 }
 
-/// `thread name [copies] { … }`, `event name [copies] when condition { … }` or `task name(parameters) { … }`.
+/// `thread name [copies] { … }`, `event name [copies] when condition { … }` or
+/// `task name(parameters) { … }`.
 #[derive(Debug)]
 pub(crate) struct BracedThread<'s> {
     /// Which of them.
@@ -109,8 +111,8 @@ pub(crate) enum StatementKind<'s> {
     Loop(Block<'s>),
     /// `await (condition);`.
     Await(RawExpression<'s>),
-    /// Waits for a condition on `old`, the value that an access finds, and puts that into a register, if one is named: what other
-    /// languages have.
+    /// Waits for a condition on `old`, the value that an access finds, and puts that into a
+    /// register, if one is named: what other languages have.
     Wait { register: Option<Name<'s>>, access: RawExpression<'s>, condition: RawExpression<'s> },
     /// `idle` or `timed` before a statement that waits, which has no blocks.
     Marked { mark: Name<'s>, statement: Box<Statement<'s>> },
@@ -203,7 +205,8 @@ impl<'s> Structured<'s> {
         found
     }
 
-    /// Calls `visit` with every call that is a statement: the thread whose body it stands in, if it is no procedure's, its name and operands.
+    /// Calls `visit` with every call that is a statement: the thread whose body it stands in, if it
+    /// is no procedure's, its name and operands.
     pub(crate) fn calls(&self, visit: &mut impl FnMut(Option<Name<'s>>, Name<'s>, &[RawExpression<'s>])) {
         let threads = self.threads.iter().map(|thread| (Some(thread.name), &thread.body));
         for (owner, body) in threads.chain(self.procedures.iter().map(|procedure| (None, &procedure.body))) {

@@ -1,7 +1,7 @@
 //! Why the grammar failed: what was found and what was expected, cheap to make and to merge.
 //!
-//! A parser by alternatives makes and drops an error for every alternative that does not fit. Here an error is a few
-//! machine words: the expectations are the bits of one number.
+//! A parser by alternatives makes and drops an error for every alternative that does not fit. Here
+//! an error is a few machine words: the expectations are the bits of one number.
 
 use super::lexer::{Spanned, begins_name};
 use super::token::{ITEM_WORDS, Keyword, LOCKS, POST, Symbol, Token};
@@ -177,8 +177,8 @@ where
 }
 
 impl Failure<'_> {
-    /// The failure for people; suggestions come from the tokens around it. None where it is said already that something is no
-    /// token.
+    /// The failure for people; suggestions come from the tokens around it. None where it is said
+    /// already that something is no token.
     pub(crate) fn diagnostic(&self, tokens: &[Spanned<'_>], source: &SourceText) -> Option<Diagnostic> {
         let end = source.text.len();
         let span = tokens.get(self.at).map_or(Span { start: end, end }, |(_, span)| *span);

@@ -1,8 +1,8 @@
 //! The grammar of the native language, over tokens.
 //!
-//! After an error inside a line the next line is read, after an error elsewhere the next thread, so that several
-//! errors are reported at once. Expressions are read as operands between operators and put together by precedence
-//! afterwards, which is faster than a level of grammar per precedence.
+//! After an error inside a line the next line is read, after an error elsewhere the next thread, so
+//! that several errors are reported at once. Expressions are read as operands between operators and
+//! put together by precedence afterwards, which is faster than a level of grammar per precedence.
 
 use super::ast::{
     Annotation, ExpressionKind, Head, Item, Name, Number, Operation, Place, Plain, RawAddress, RawCopies,
@@ -18,8 +18,8 @@ use chumsky::prelude::*;
 use palisade_model::program::{BinaryOperator, Span, UnaryOperator};
 use std::panic::resume_unwind;
 
-/// Tokens alone, whose positions are their numbers: with an input that tells places in the text, compiling the grammar takes four times as long.
-/// The tokens with their places are the state.
+/// Tokens alone, whose positions are their numbers: with an input that tells places in the text,
+/// compiling the grammar takes four times as long. The tokens with their places are the state.
 type Input<'t, 's> = &'t [Token<'s>];
 type Extra<'t, 's> = extra::Full<Failure<'s>, SimpleState<&'t [Spanned<'s>]>, ()>;
 type Rule<'t, 's, T> = Boxed<'t, 't, Input<'t, 's>, T, Extra<'t, 's>>;
@@ -29,7 +29,8 @@ type Here<'t, 'b, 's> = MapExtra<'t, 'b, Input<'t, 's>, Extra<'t, 's>>;
 /// kilobytes of it, and sixty where nothing is optimised.
 const SHALLOW: usize = 12;
 
-/// The stack on which texts with more are read, in bytes. The lexer lets no more than some two hundred be open at once.
+/// The stack on which texts with more are read, in bytes. The lexer lets no more than some two
+/// hundred be open at once.
 const DEEP_STACK: usize = 64 << 20;
 
 /// Parses the tokens of a text.
@@ -274,7 +275,8 @@ fn body<'t, 's: 't>(expression: Rule<'t, 's, RawExpression<'s>>) -> Rule<'t, 's,
         .boxed()
 }
 
-/// What is skipped after an error in a line: up to what looks like the next one, or the end of the thread.
+/// What is skipped after an error in a line: up to what looks like the next one, or the end of the
+/// thread.
 fn rest_of_line<'t, 's: 't>() -> Rule<'t, 's, Option<RawLine<'s>>> {
     let ends_thread = |token: &Token<'_>| {
         use Keyword as K;

@@ -14,8 +14,9 @@ fn thread_names_in_order(program: &Program) -> impl Iterator<Item = &str> {
 }
 
 impl<'s> Resolver<'_, 's> {
-    /// A joint control state. Threads in which something is wrong are missing in the program; the reader says nothing of these again.
-    /// A thread that says `self` is several, and the state is one of any of them.
+    /// A joint control state. Threads in which something is wrong are missing in the program; the
+    /// reader says nothing of these again. A thread that says `self` is several, and the state is
+    /// one of any of them.
     pub(super) fn never(
         &mut self,
         program: &mut Program,

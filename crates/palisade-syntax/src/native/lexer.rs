@@ -1,6 +1,7 @@
 //! Splits a native text into tokens.
 //!
-//! Written by hand, one pass over the bytes: every later step works on tokens, so the text's size hardly matters.
+//! Written by hand, one pass over the bytes: every later step works on tokens, so the text's size
+//! hardly matters.
 
 use super::token::{Keyword, Symbol, Token};
 use crate::{Diagnostic, MAX_ERRORS, MAX_EXPRESSION_DEPTH};
@@ -96,7 +97,8 @@ pub(crate) fn begins_name(c: char) -> bool {
     c.is_alphabetic() || c == '_'
 }
 
-/// Whether a name may go on with the character: letters, digits, primes as in the literature, combining marks.
+/// Whether a name may go on with the character: letters, digits, primes as in the literature,
+/// combining marks.
 pub(crate) fn continues_name(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '\'' | '’' | '′' | '″' | '‴' | '\u{300}'..='\u{36f}')
 }
@@ -203,7 +205,8 @@ impl<'s> Lexer<'s> {
         }
     }
 
-    /// Counts open brackets, so that nothing later has to fear deep nesting; whether there are not too many.
+    /// Counts open brackets, so that nothing later has to fear deep nesting; whether there are not
+    /// too many.
     fn nesting(&mut self, symbol: Symbol) -> bool {
         match symbol {
             Symbol::OpenParen | Symbol::OpenBracket => self.depth += 1,

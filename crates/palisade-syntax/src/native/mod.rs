@@ -1,7 +1,9 @@
-//! Palisade's own language: the grammar of [ESOP13, Fig. 1] with domains, addresses, copies and locked instructions.
+//! Palisade's own language: the grammar of [ESOP13, Fig. 1] with domains, addresses, copies and
+//! locked instructions.
 //!
-//! A text becomes tokens ([`lexer`]), tokens a tree of names ([`grammar`] to [`ast`]), and the tree a program
-//! ([`resolve`]). Threads with bodies in braces are read by [`structured`]. LANGUAGE.md describes the language for its users.
+//! A text becomes tokens ([`lexer`]), tokens a tree of names ([`grammar`] to [`ast`]), and the tree
+//! a program ([`resolve`]). Threads with bodies in braces are read by [`structured`]. LANGUAGE.md
+//! describes the language for its users.
 
 mod again;
 pub(crate) mod ast;
@@ -45,8 +47,8 @@ pub(super) fn parse(source: &Arc<SourceText>) -> Result<Parsed, Vec<Diagnostic>>
     parse_with_layouts(source).map(|(parsed, _)| parsed)
 }
 
-/// For each thread of a native text whether it has a body in braces, and where the parts of that stand. Empty where none
-/// has, and where the text is wrong.
+/// For each thread of a native text whether it has a body in braces, and where the parts of that
+/// stand. Empty where none has, and where the text is wrong.
 pub(super) fn layouts(source: &Arc<SourceText>) -> Vec<Option<structured::Layout>> {
     // Where no brace is, no thread has a body in braces.
     if !source.text.contains('{') {

@@ -1,9 +1,9 @@
-//! Addresses whose number is fixed in the text although nothing depends on it: `address flag = 1` where `initial flag = 1`
-//! may be meant.
+//! Addresses whose number is fixed in the text although nothing depends on it: `address flag = 1`
+//! where `initial flag = 1` may be meant.
 //!
-//! A number matters where a program computes with addresses: where `mem[…]` takes a register or a number without the name of
-//! an address, or where a name stands for its number. A program that does neither behaves alike whatever the numbers
-//! are.
+//! A number matters where a program computes with addresses: where `mem[…]` takes a register or a
+//! number without the name of an address, or where a name stands for its number. A program that
+//! does neither behaves alike whatever the numbers are.
 
 use super::ast::{ExpressionKind, Item, Name, Place, RawAddress, RawExpression, RawInstruction, RawThread};
 use crate::Diagnostic;

@@ -11,7 +11,8 @@ use palisade_model::program::{
 };
 
 impl Operation {
-    /// How it is written, how many operands stand behind the address, and what its orderings are of.
+    /// How it is written, how many operands stand behind the address, and what its orderings are
+    /// of.
     fn usage(self) -> (&'static str, usize, Ordered) {
         match self {
             Self::Load => ("load(mem[…], ordering)", 0, Ordered::Load),
@@ -149,8 +150,8 @@ impl<'s> Resolver<'_, 's> {
         }
     }
 
-    /// Adds what an instruction means between its label and the one it goes to. What waits goes to a label of its own, and on or back
-    /// from there.
+    /// Adds what an instruction means between its label and the one it goes to. What waits goes to
+    /// a label of its own, and on or back from there.
     pub(super) fn add(
         &mut self,
         builder: &mut ThreadBuilder<'s>,

@@ -1,4 +1,5 @@
-//! The words for orderings, which stand behind the other operands: `load(x, acquire)`, `cas(x, 0, 1, acq_rel, acquire)`.
+//! The words for orderings, which stand behind the other operands: `load(x, acquire)`,
+//! `cas(x, 0, 1, acq_rel, acquire)`.
 
 use super::ast::{ExpressionKind, Name, Orderings, RawExpression};
 use crate::Diagnostic;
@@ -131,7 +132,8 @@ fn advice(called: &str, ordering: Ordering) -> &'static str {
     }
 }
 
-/// Gives an instruction the ordering of the text; where it gives none, that of plain data if the address is only of such.
+/// Gives an instruction the ordering of the text; where it gives none, that of plain data if the
+/// address is only of such.
 pub(crate) fn state(instruction: &mut Instruction, given: Option<Orderings>, is_plain: impl Fn(&Expression) -> bool) {
     let Some(mut operation) = instruction.operation() else { return };
     let plain = || match &operation {

@@ -1,4 +1,5 @@
-//! Tokens of threads that park: each such thread has an address `name'token`, or an array of them by its copies.
+//! Tokens of threads that park: each such thread has an address `name'token`, or an array of them
+//! by its copies.
 
 use super::ast::{ExpressionKind, Name, RawCopies};
 use super::braced::Structured;
@@ -11,7 +12,8 @@ use rustc_hash::FxHashSet;
 const MOST: i128 = 64;
 
 impl<'s> Addresses<'s> {
-    /// Gives addresses, behind all others, to the threads that park or are unparked. Procedures of these names go before the words.
+    /// Gives addresses, behind all others, to the threads that park or are unparked. Procedures of
+    /// these names go before the words.
     pub(super) fn add_tokens(&mut self, structured: &Structured<'s>) {
         let is_procedure = |word: &str| structured.procedures.iter().any(|own| own.name.text == word);
         if is_procedure(PARK) || is_procedure(UNPARK) {

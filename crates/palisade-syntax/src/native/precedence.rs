@@ -1,13 +1,13 @@
-//! Expressions that bind as in C and hardly as they are meant: comparisons inside bitwise operators, comparisons of
-//! comparisons.
+//! Expressions that bind as in C and hardly as they are meant: comparisons inside bitwise
+//! operators, comparisons of comparisons.
 
 use super::ast::{ExpressionKind, RawExpression};
 use super::{is_bitwise, is_comparison};
 use crate::Diagnostic;
 use palisade_model::program::{BinaryOperator, SourceText, Span, UnaryOperator};
 
-/// The warning for an operator one of whose operands may have been meant to be a part of another one. Parentheses around
-/// the operand show that it is meant as it stands.
+/// The warning for an operator one of whose operands may have been meant to be a part of another
+/// one. Parentheses around the operand show that it is meant as it stands.
 pub(crate) fn warning(source: &SourceText, raw: &RawExpression<'_>) -> Option<Diagnostic> {
     let ExpressionKind::Binary(operator, left, right) = &raw.kind else { return None };
     let found = Found { source, left, right };
@@ -34,7 +34,8 @@ struct Found<'a, 's> {
 const LONGEST: usize = 40;
 
 impl Found<'_, '_> {
-    /// `r & 1 = 0`, which is `r & (1 = 0)`. Where both operands are truth values, they are hardly meant otherwise.
+    /// `r & 1 = 0`, which is `r & (1 = 0)`. Where both operands are truth values, they are hardly
+    /// meant otherwise.
     fn inside_bitwise(&self) -> Option<(String, String)> {
         let Self { left, right, .. } = *self;
         let meant = match (comparison(left), comparison(right)) {

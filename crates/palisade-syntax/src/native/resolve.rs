@@ -26,7 +26,8 @@ use std::sync::Arc;
 /// The label at which a thread stops: `goto end`, or going on from the last line.
 const END: &str = "end";
 
-/// After so many findings the reader stops: too many for anybody to read, and warnings alone never reach it.
+/// After so many findings the reader stops: too many for anybody to read, and warnings alone never
+/// reach it.
 const ENOUGH: usize = 1000;
 
 /// The program of a tree, or what in it means nothing.

@@ -1,4 +1,5 @@
-//! The addresses of a program: declared ones, and names that are addresses because they stand inside `mem[…]`.
+//! The addresses of a program: declared ones, and names that are addresses because they stand
+//! inside `mem[…]`.
 
 use super::again::again;
 use super::ast::{ExpressionKind, Item, Name, Place, RawAddress, RawExpression, RawInstruction, RawThread};
@@ -231,7 +232,8 @@ impl<'a, 's> Collector<'a, 's> {
         }
     }
 
-    /// Gives every address a number: the fixed ones theirs, the others from 1 in order of appearance.
+    /// Gives every address a number: the fixed ones theirs, the others from 1 in order of
+    /// appearance.
     fn number(self, found: &mut Vec<Diagnostic>) -> Addresses<'s> {
         let fixed = self.entries.iter().filter_map(|entry| {
             let first = i128::from(entry.fixed?);

@@ -95,7 +95,8 @@ impl<'s> Resolver<'_, 's> {
         }
     }
 
-    /// `post executor task(arguments)`; a `spawn` has no executor and means a thread of the task's own.
+    /// `post executor task(arguments)`; a `spawn` has no executor and means a thread of the task's
+    /// own.
     pub(super) fn post(
         &mut self,
         builder: &ThreadBuilder<'s>,

@@ -8,7 +8,8 @@ use rustc_hash::FxHashMap;
 /// What a name of a template stands for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Template<'s> {
-    /// Its number: among the templates that the text has until [`Templates::number`] gives it that of the program.
+    /// Its number: among the templates that the text has until [`Templates::number`] gives it that
+    /// of the program.
     pub(crate) id: ThreadId,
     pub(crate) head: Head,
     pub(crate) name: Name<'s>,
@@ -44,7 +45,8 @@ impl<'s> Templates<'s> {
         templates
     }
 
-    /// Gives the templates the numbers that they have in the program. Those with bodies in braces have become so many each.
+    /// Gives the templates the numbers that they have in the program. Those with bodies in braces
+    /// have become so many each.
     pub(crate) fn number<T>(&mut self, items: &[Item<'s>], braced: &[Vec<T>]) {
         let mut next = 0;
         let sizes = items.iter().filter_map(|item| match item {

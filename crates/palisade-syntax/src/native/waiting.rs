@@ -3,7 +3,8 @@
 use super::ast::ExpressionKind;
 use palisade_model::program::{BinaryOperator, Expression};
 
-/// What `acquire` waits for, and what it stores: less by one where that is so. A try that fails stores what was there.
+/// What `acquire` waits for, and what it stores: less by one where that is so. A try that fails
+/// stores what was there.
 pub(crate) fn taking_one() -> (Expression, Expression) {
     let positive = Expression::binary(BinaryOperator::Greater, Expression::Old, Expression::Constant(0));
     (positive.clone(), Expression::binary(BinaryOperator::Subtract, Expression::Old, positive))

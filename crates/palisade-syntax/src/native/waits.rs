@@ -1,4 +1,5 @@
-//! Instructions that wait, as one line each: the text says `await`, and the automaton comes back while the condition does not hold.
+//! Instructions that wait, as one line each: the text says `await`, and the automaton comes back
+//! while the condition does not hold.
 
 use super::waiting::taking_one;
 use palisade_model::program::{Action, Expression, Instruction, LabelId, Operation, Thread};
@@ -12,8 +13,8 @@ pub(super) struct Waits {
 }
 
 impl Waits {
-    /// The waits of a thread, some labels of which are named elsewhere. What waits otherwise than a reader of texts makes it is printed without its condition, which changes nothing
-    /// on x86.
+    /// The waits of a thread, some labels of which are named elsewhere. What waits otherwise than a
+    /// reader of texts makes it is printed without its condition, which changes nothing on x86.
     pub(super) fn of(thread: &Thread, named: &[LabelId]) -> Self {
         let count = thread.instructions.len();
         let mut waits = Self { targets: vec![None; count], parts: vec![false; count] };

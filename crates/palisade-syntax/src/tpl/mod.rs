@@ -1,8 +1,9 @@
-//! TPL, `.tpl`: the language of Rocker [Lahav and Margalit, PLDI 2019; Margalit and Lahav, POPL 2021], threads over shared locations with the
-//! orderings of C11.
+//! TPL, `.tpl`: the language of Rocker [Lahav and Margalit, PLDI 2019; Margalit and Lahav, POPL
+//! 2021], threads over shared locations with the orderings of C11.
 //!
-//! A text becomes tokens ([`lexer`]), these the trees of the native language's bodies in braces ([`grammar`], [`statements`]), and the trees automata.
-//! A value lies in a domain from 0 to `max_value` that wraps. An access without an ordering is relaxed, the weakest atomic one.
+//! A text becomes tokens ([`lexer`]), these the trees of the native language's bodies in braces
+//! ([`grammar`], [`statements`]), and the trees automata. A value lies in a domain from 0 to
+//! `max_value` that wraps. An access without an ordering is relaxed, the weakest atomic one.
 
 mod cursor;
 mod grammar;

@@ -1,8 +1,9 @@
 //! Prints programs in Trencher's format, or says what in them it cannot express.
 //!
-//! Locked instructions become sections `lock … unlock`, which mean the same: one node of the trace that loads and, where
-//! it does, stores. Inside a section the access alone remains. What the printer leaves out without a change of the computations
-//! (properties, the domain that values must not leave) is a warning; what would change them is refused.
+//! Locked instructions become sections `lock … unlock`, which mean the same: one node of the trace
+//! that loads and, where it does, stores. Inside a section the access alone remains. What the
+//! printer leaves out without a change of the computations (properties, the domain that values must
+//! not leave) is a warning; what would change them is refused.
 
 use crate::{Diagnostic, Printed};
 use palisade_model::program::{
@@ -319,8 +320,8 @@ impl<'a, 'p> Body<'a, 'p> {
         self.loaded.get_or_insert_with(|| self.register_space.fresh("loaded")).clone()
     }
 
-    /// An expression that is not an address. Refuses what has another value in a domain that wraps than in plain
-    /// integers.
+    /// An expression that is not an address. Refuses what has another value in a domain that wraps
+    /// than in plain integers.
     fn data(&mut self, expression: &Expression) -> String {
         if let Some(domain) = self.printer.program.domain.filter(|domain| domain.wrap)
             && may_wrap(expression, domain)
@@ -393,7 +394,8 @@ fn may_wrap(expression: &Expression, domain: Domain) -> bool {
                     | Op::And
                     | Op::Or
             );
-            // The bits two numbers have in common are no more than those of the one that is not negative.
+            // The bits two numbers have in common are no more than those of the one that is not
+            // negative.
             let bits = *operator == Op::BitAnd && domain.low == 0;
             !(truth && domain.contains(1) || bits) || may_wrap(left, domain) || may_wrap(right, domain)
         }

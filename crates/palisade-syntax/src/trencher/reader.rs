@@ -1,7 +1,7 @@
 //! Reads Trencher's format.
 //!
-//! A reader by recursive descent over words. After an error it goes on at the next line, so that several errors are
-//! reported at once.
+//! A reader by recursive descent over words. After an error it goes on at the next line, so that
+//! several errors are reported at once.
 
 use super::words::{Word, Words};
 use crate::build::ThreadBuilder;

@@ -18,7 +18,8 @@ pub struct BuiltThread {
     pub families: BTreeMap<u8, RegisterId>,
 }
 
-/// Builds the automaton. Registers of `observed` families exist even where no instruction names them.
+/// Builds the automaton. Registers of `observed` families exist even where no instruction names
+/// them.
 pub fn build(
     name: String,
     span: Span,
@@ -98,7 +99,8 @@ impl Positions {
         Self { resolved, labels }
     }
 
-    /// The element that is executed when control comes to `start`; a jump when it never leaves a circle of jumps.
+    /// The element that is executed when control comes to `start`; a jump when it never leaves a
+    /// circle of jumps.
     fn follow(code: &[Code], labels: &[usize], start: usize) -> usize {
         let mut at = start;
         for _ in 0..=code.len() {
@@ -165,7 +167,8 @@ impl Labels {
             return label;
         }
         let id = LabelId::from_index(self.made.len());
-        // The end is no label of the text, even where the text has one there: nothing can be misspelt in it.
+        // The end is no label of the text, even where the text has one there: nothing can be
+        // misspelt in it.
         let is_end = position + 1 == self.by_position.len();
         let named = self.names.get(&position).filter(|_| !is_end).cloned();
         let (name, span) = named.unwrap_or_else(|| {
@@ -190,7 +193,8 @@ impl Labels {
     }
 }
 
-/// From the registers of the code to those of the thread: the machine's first, then the reader's own that are left.
+/// From the registers of the code to those of the thread: the machine's first, then the reader's
+/// own that are left.
 struct RegisterMap {
     new: Vec<Option<RegisterId>>,
     slots: Vec<Slot>,

@@ -1,9 +1,10 @@
 //! The straight code of a thread between assembly and control-flow automaton, and its clean-up.
 //!
-//! Lowering writes every flag after every instruction that sets it and copies what an instruction reads before it
-//! overwrites it. The clean-up puts the flags' expressions where they are tested, drops what nobody reads and merges
-//! copies, so that the automaton has few registers and few local steps. Only registers that the reader has added
-//! itself (flags, temporaries) are touched; those of the text keep every value they are given.
+//! Lowering writes every flag after every instruction that sets it and copies what an instruction
+//! reads before it overwrites it. The clean-up puts the flags' expressions where they are tested,
+//! drops what nobody reads and merges copies, so that the automaton has few registers and few local
+//! steps. Only registers that the reader has added itself (flags, temporaries) are touched; those
+//! of the text keep every value they are given.
 
 use super::fold::{size, substitute};
 use palisade_model::program::{Action, Expression, RegisterId, Span};
@@ -65,7 +66,8 @@ impl ThreadCode {
         self.own[register.index()]
     }
 
-    /// Replaces own registers by what they were assigned, where its registers still have the same values.
+    /// Replaces own registers by what they were assigned, where its registers still have the same
+    /// values.
     fn inline(&mut self) {
         let mut known: Vec<(RegisterId, Expression)> = Vec::new();
         for index in 0..self.code.len() {

@@ -114,7 +114,8 @@ pub fn substitute(expression: &Expression, replacement: &impl Fn(RegisterId) -> 
     rebuilt(expression, &leaf)
 }
 
-/// The expression with registers and old values replaced by what `replacement` gives for them, simplified anew.
+/// The expression with registers and old values replaced by what `replacement` gives for them,
+/// simplified anew.
 pub fn rebuilt(expression: &Expression, replacement: &impl Fn(&Expression) -> Option<Expression>) -> Expression {
     let again = |expression: &Expression| rebuilt(expression, replacement);
     match expression {

@@ -185,7 +185,8 @@ impl Form {
         }
     }
 
-    /// A number has to fit: 32 bits are sign-extended for operations of 64, save in a move to a register.
+    /// A number has to fit: 32 bits are sign-extended for operations of 64, save in a move to a
+    /// register.
     fn check_number(&self, index: usize, number: i128) -> Result<(), FormError> {
         // A number of 64 bits is the same whether it is read as signed or not.
         let number = if number >> 63 == 1 { number - (1 << 64) } else { number };

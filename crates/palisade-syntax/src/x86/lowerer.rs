@@ -1,8 +1,9 @@
 //! From what the table says of an instruction to actions, one after the other.
 //!
-//! The table's expressions are all about the state before the instruction. The access to memory comes first, then the
-//! flags, then the registers; what a later assignment reads and an earlier one overwrites is copied before. Readers of
-//! litmus tests and of machine code share this; they differ in where operands in memory are.
+//! The table's expressions are all about the state before the instruction. The access to memory
+//! comes first, then the flags, then the registers; what a later assignment reads and an earlier
+//! one overwrites is copied before. Readers of litmus tests and of machine code share this; they
+//! differ in where operands in memory are.
 
 use super::code::{Code, TextLabel, ThreadCode, has_old};
 use super::fold::{binary, rebuilt, select, truncate};
@@ -80,13 +81,15 @@ pub enum Operand {
     None,
     /// In shared memory at this address.
     Shared(Expression),
-    /// Some bits of what is in shared memory at this address. It is read, or changed by what is locked.
+    /// Some bits of what is in shared memory at this address. It is read, or changed by what is
+    /// locked.
     Part(Expression, Piece),
     /// In private memory: these pieces, the lowest first.
     Private(Vec<Piece>),
     /// In memory that holds this value and never another one. It is only read.
     Constant(Value),
-    /// Somewhere that the caller looks after: this was there, and what is stored is left in [`ASIDE`].
+    /// Somewhere that the caller looks after: this was there, and what is stored is left in
+    /// [`ASIDE`].
     Aside(Expression),
 }
 
@@ -334,8 +337,8 @@ impl Lowerer {
         }
     }
 
-    /// Flags that are functions of the result in a register are computed from the register once it is written: then the
-    /// old value need not be kept for them.
+    /// Flags that are functions of the result in a register are computed from the register once it
+    /// is written: then the old value need not be kept for them.
     fn early_and_late_flags(
         &mut self,
         meaning: &Meaning,
@@ -362,7 +365,8 @@ impl Lowerer {
         (early, late.collect())
     }
 
-    /// Assigns as if all at once: what a later one reads and an earlier one changes is copied first.
+    /// Assigns as if all at once: what a later one reads and an earlier one changes is copied
+    /// first.
     fn assign_at_once(&mut self, mut assignments: Vec<(RegisterId, Expression)>) {
         let mut copies = 0;
         for index in 0..assignments.len() {
@@ -387,7 +391,8 @@ impl Lowerer {
         }
     }
 
-    /// An expression of the table over the program's registers, with `result` in place of the result.
+    /// An expression of the table over the program's registers, with `result` in place of the
+    /// result.
     pub fn of_atoms(&mut self, expression: &Expression, result: Option<&Expression>) -> Expression {
         let mut slots = Vec::new();
         expression.for_each_register(&mut |register| slots.extend(slot_of(register)));
@@ -475,7 +480,8 @@ fn reads_only_the_result(value: &Expression, result: &Expression) -> bool {
     only && !value.is_constant()
 }
 
-/// What stands for a flag without a value; nothing but a locked instruction's new value may otherwise contain it.
+/// What stands for a flag without a value; nothing but a locked instruction's new value may
+/// otherwise contain it.
 fn undefined() -> Expression {
     Expression::Old
 }

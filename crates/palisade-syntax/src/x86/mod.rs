@@ -1,11 +1,11 @@
 //! x86 instructions: registers, forms and what each form does, in one table.
 //!
-//! [`meaning`] is the table. It takes a [`Form`] – an operation, its width, its operands, destination first – to a
-//! [`Meaning`]: what the instruction does to memory, and what registers and flags hold after it, each as an expression
-//! over the state *before* it. So no order of assignments has to be kept, and operands that overlap need no care. The
-//! table knows no text: readers of litmus tests and of other things share it. [`vector_meaning`] is
-//! the part of it about registers of 16 bytes. `tests/suite/processor` compares every form with the
-//! processor.
+//! [`meaning`] is the table. It takes a [`Form`] – an operation, its width, its operands,
+//! destination first – to a [`Meaning`]: what the instruction does to memory, and what registers
+//! and flags hold after it, each as an expression over the state *before* it. So no order of
+//! assignments has to be kept, and operands that overlap need no care. The table knows no text:
+//! readers of litmus tests and of other things share it. [`vector_meaning`] is the part of it about
+//! registers of 16 bytes. `tests/suite/processor` compares every form with the processor.
 
 pub mod automaton;
 pub mod code;

@@ -75,7 +75,8 @@ pub enum Operation {
     Multiply,
     /// Multiplies the accumulator as an unsigned number; the product has twice as many bits.
     MultiplyUnsigned,
-    /// Divides a number of twice as many bits; the quotient goes into the accumulator, the rest beside it.
+    /// Divides a number of twice as many bits; the quotient goes into the accumulator, the rest
+    /// beside it.
     Divide {
         /// Whether the numbers are signed.
         signed: bool,

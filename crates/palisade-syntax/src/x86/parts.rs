@@ -1,7 +1,8 @@
 //! The state that expressions of the table are about, and the parts of its registers.
 //!
-//! A value as wide as the architecture's registers is a signed number; a narrower one is zero-extended, which is what
-//! a 32-bit load leaves in a 64-bit register. Values in this form are called canonical.
+//! A value as wide as the architecture's registers is a signed number; a narrower one is
+//! zero-extended, which is what a 32-bit load leaves in a 64-bit register. Values in this form are
+//! called canonical.
 
 use super::Architecture;
 use super::fold::{binary, truncate};
@@ -32,7 +33,8 @@ const FAMILIES: usize = 16;
 /// The first atom of registers of 16 bytes.
 const VECTORS: usize = FAMILIES + FLAGS.len() + 1;
 
-/// What a register of the table's expressions stands for. [`Expression::Old`] is what memory has held.
+/// What a register of the table's expressions stands for. [`Expression::Old`] is what memory has
+/// held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Atom {
     /// A whole register of the machine, before the instruction.
@@ -119,7 +121,8 @@ impl Machine {
     }
 }
 
-/// What a whole register becomes when a part of it is written: 32 bits clear the upper half, fewer keep the rest.
+/// What a whole register becomes when a part of it is written: 32 bits clear the upper half, fewer
+/// keep the rest.
 pub(super) fn widened(register: MachineRegister, whole: Expression, value: Expression) -> Expression {
     let (mask, value) = match register.part {
         Part::Quad | Part::Double => return value,

@@ -1,7 +1,9 @@
-//! Whether orderings suffice for every compilation, by code of the checker's own: docs/certificate/compilations.md has the rules.
+//! Whether orderings suffice for every compilation, by code of the checker's own:
+//! docs/certificate/compilations.md has the rules.
 //!
-//! The listing of a build in source order has in front of the place of each access what the source says of it. Along every path of a thread the
-//! checker keeps the earlier accesses that compilers may move later ones before, and holds each later one against them.
+//! The listing of a build in source order has in front of the place of each access what the source
+//! says of it. Along every path of a thread the checker keeps the earlier accesses that compilers
+//! may move later ones before, and holds each later one against them.
 
 mod values;
 
@@ -19,13 +21,15 @@ use values::{ANYTHING, Partial};
 /// More states of a thread are not followed.
 const LIMIT: usize = 200_000;
 
-/// Whether the listing is one of a build in source order, for which [`check_every_compilation`] decides.
+/// Whether the listing is one of a build in source order, for which [`check_every_compilation`]
+/// decides.
 pub fn is_in_source_order(program: &Program) -> bool {
     Heading::of(&program.source).is_some_and(|heading| heading.is_in_source_order)
 }
 
-/// Checks that what evidence has shown of a program in source order holds of every compilation: why it need not, otherwise. The certificate of robustness, which was
-/// accepted, shows that data without atomics has no races.
+/// Checks that what evidence has shown of a program in source order holds of every compilation: why
+/// it need not, otherwise. The certificate of robustness, which was accepted, shows that data
+/// without atomics has no races.
 pub fn check_every_compilation(program: &Program, certificate: &RobustCertificate) -> Result<(), CheckFailure> {
     let refused = |detail: String| Err(CheckFailure { obligation: Obligation::Safe, detail });
     let Some(heading) = Heading::of(&program.source).filter(|heading| heading.is_in_source_order) else {
@@ -92,7 +96,8 @@ fn touches(action: &Action) -> bool {
     }
 }
 
-/// What the listing says that the source does; nothing where it is not said, or does not fit the instruction.
+/// What the listing says that the source does; nothing where it is not said, or does not fit the
+/// instruction.
 fn in_source(program: &Program, instruction: &Instruction) -> Option<SourceAccess> {
     let access = program.listed(instruction)?.access?;
     let is_strong = access.orderings().next() == Some(Ordering::SeqCst);
@@ -118,7 +123,8 @@ fn in_source(program: &Program, instruction: &Instruction) -> Option<SourceAcces
 /// An earlier access that later ones may have to be held against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Earlier {
-    /// A load that does not acquire; with its address while an acquiring access of the same one would end this.
+    /// A load that does not acquire; with its address while an acquiring access of the same one
+    /// would end this.
     Weak(Option<Value>),
     /// A store to an address.
     Stored(Option<Value>),

@@ -1,4 +1,5 @@
-//! Checks what a set costs at least that has one measure of each row: cases and weights, in exact arithmetic.
+//! Checks what a set costs at least that has one measure of each row: cases and weights, in exact
+//! arithmetic.
 
 use crate::CheckFailure;
 use num_bigint::BigUint;
@@ -96,7 +97,8 @@ fn children(
     Ok(children)
 }
 
-/// Checks that the rows of no measure weigh more than it costs, and that all weights reach the bound.
+/// Checks that the rows of no measure weigh more than it costs, and that all weights reach the
+/// bound.
 fn check_leaf(
     evidence: &RepairEvidence,
     weights: impl Iterator<Item = (usize, BigUint)>,

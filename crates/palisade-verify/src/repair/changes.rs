@@ -77,7 +77,8 @@ fn check_change(
     Ok(())
 }
 
-/// The changes of labels and instructions that a change of the source is; none where another one stands for it.
+/// The changes of labels and instructions that a change of the source is; none where another one
+/// stands for it.
 fn parts(together: &Together, change: Measure) -> Option<Vec<Measure>> {
     Some(match change {
         Measure::Fence { thread, label } => {
@@ -142,7 +143,8 @@ impl Changed {
         Self { program: program.clone(), before, fences: BTreeMap::new() }
     }
 
-    /// Makes a change of one label or instruction. Labels and instructions keep their numbers; what a fence adds comes after them.
+    /// Makes a change of one label or instruction. Labels and instructions keep their numbers; what
+    /// a fence adds comes after them.
     fn make(&mut self, change: Measure) {
         match change {
             Measure::Fence { thread, label } => self.fence(thread, label, Action::Fence),

@@ -6,11 +6,13 @@
 //! fewer does. Fences do not change who waits, as all buffers of a stuck state are empty, so that
 //! the same holds of stuck states. Hence
 //!
-//! 1. a set is valid when a certificate or a proof shows that of the program with it ([`changes`] makes that program; where the
-//!    certificate is about a text, [`same`] shows that the text says this program);
-//! 2. when it is not so of the program with all measures but those of a row, as a witness shows, every valid set has one
-//!    measure of the row;
-//! 3. what a set costs at least that has one measure of each row is shown by cases and weights ([`bound`]).
+//! 1. a set is valid when a certificate or a proof shows that of the program with it ([`changes`]
+//!    makes that program; where the certificate is about a text, [`same`] shows that the text says
+//!    this program);
+//! 2. when it is not so of the program with all measures but those of a row, as a witness shows,
+//!    every valid set has one measure of the row;
+//! 3. what a set costs at least that has one measure of each row is shown by cases and weights
+//!    ([`bound`]).
 
 mod bound;
 mod changes;
@@ -53,8 +55,9 @@ impl RepairFacts {
     }
 }
 
-/// Checks `evidence` about the repair of `program` (with its copies and domain). For each valid set that names a repaired
-/// text, `repaired` has the program read from it, with the same copies and domain. `question` is the one that the program's file asks.
+/// Checks `evidence` about the repair of `program` (with its copies and domain). For each valid set
+/// that names a repaired text, `repaired` has the program read from it, with the same copies and
+/// domain. `question` is the one that the program's file asks.
 pub fn check_repair(
     program: &Program,
     question: Option<&Question>,

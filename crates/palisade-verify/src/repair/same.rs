@@ -1,9 +1,10 @@
-//! Checks that a repaired text says the program with a set of measures: the same, but for the names of labels.
+//! Checks that a repaired text says the program with a set of measures: the same, but for the names
+//! of labels.
 //!
-//! Two threads are walked side by side from where they start. Labels met together correspond; each corresponds to one
-//! only, and corresponding labels have the same actions in the same order; where a language is
-//! asked about, the same operations; and where it is asked who waits for ever, the same waits.
-//! Labels that control does not reach do not matter.
+//! Two threads are walked side by side from where they start. Labels met together correspond; each
+//! corresponds to one only, and corresponding labels have the same actions in the same order; where
+//! a language is asked about, the same operations; and where it is asked who waits for ever, the
+//! same waits. Labels that control does not reach do not matter.
 
 use crate::CheckFailure;
 use palisade_invariants::reject;
@@ -13,7 +14,8 @@ use palisade_model::program::{
 };
 use std::collections::BTreeMap;
 
-/// For each thread, the instruction of the text that corresponds to one of the program, for those that control reaches.
+/// For each thread, the instruction of the text that corresponds to one of the program, for those
+/// that control reaches.
 pub(super) type Corresponding = Vec<BTreeMap<InstructionId, InstructionId>>;
 
 /// What is compared.

@@ -1,9 +1,11 @@
 //! Which labels and instructions one change of the source changes, by code of the checker's own.
 //!
-//! A program that was read as it is written has one label, or one instruction, for each. The listing of machine code says at the end of each line which place
-//! of the sources the instruction comes from; what comes from one place is changed together, over all threads that run. A fence in front of a
-//! place stands before what control meets there first: the accesses to memory, or where the place has none, the labels at which control comes to it.
-//! Orderings are changed together where they are the same, and are known or are not.
+//! A program that was read as it is written has one label, or one instruction, for each. The
+//! listing of machine code says at the end of each line which place of the sources the instruction
+//! comes from; what comes from one place is changed together, over all threads that run. A fence in
+//! front of a place stands before what control meets there first: the accesses to memory, or where
+//! the place has none, the labels at which control comes to it. Orderings are changed together
+//! where they are the same, and are known or are not.
 
 use palisade_invariants::listed_place;
 use palisade_model::ordered::CollectOrdered;
@@ -81,7 +83,8 @@ impl Together {
         }
     }
 
-    /// The labels before which a fence comes to stand that is written for this one, which must be the first of them; none for another label.
+    /// The labels before which a fence comes to stand that is written for this one, which must be
+    /// the first of them; none for another label.
     pub(super) fn labels(&self, thread: ThreadId, label: LabelId) -> Option<Vec<(ThreadId, LabelId)>> {
         let Some(listed) = &self.listed else {
             return match self.standing.iter().find(|group| group.contains(&(thread, label))) {
@@ -92,7 +95,8 @@ impl Together {
         listed.labels.values().find(|group| group[0] == (thread, label)).cloned()
     }
 
-    /// The stores or fences that are changed together with this one, which must be the first of them; none for another.
+    /// The stores or fences that are changed together with this one, which must be the first of
+    /// them; none for another.
     pub(super) fn instructions(
         &self,
         thread: ThreadId,

@@ -1,4 +1,5 @@
-//! Checks that a program is not robust against C11 or release/acquire, or has a race: replays an interleaving, adds the last event, and asks the axioms.
+//! Checks that a program is not robust against C11 or release/acquire, or has a race: replays an
+//! interleaving, adds the last event, and asks the axioms.
 
 use super::{check_instance, named};
 use crate::CheckFailure;
@@ -10,7 +11,8 @@ use palisade_semantics::graphs::{Axioms, Execution, by_language, is_consistent, 
 use palisade_semantics::{CopyId, Machine, Model, Step, StepKind};
 use std::collections::BTreeSet;
 
-/// Checks that `witness` shows `program` (with its copies and domain) not to be robust, or to have a race.
+/// Checks that `witness` shows `program` (with its copies and domain) not to be robust, or to have
+/// a race.
 pub fn check_graph_witness(program: &Program, witness: &GraphWitness) -> Result<(), CheckFailure> {
     if let Some(obstacle) = not_in_language(program) {
         reject!(Form, "the program has no execution graphs: {}", obstacle.describe());

@@ -1,4 +1,5 @@
-//! The happens-before relation of a trace, as [ESOP13, §3] defines it, found again from sources and store order.
+//! The happens-before relation of a trace, as [ESOP13, §3] defines it, found again from sources and
+//! store order.
 
 use hashbrown::HashMap;
 use palisade_model::program::Value;
@@ -59,8 +60,8 @@ pub(super) fn reachable_from(trace: &Trace, start: NodeId) -> BTreeSet<NodeId> {
                 AccessKind::Load(None) => Some(0),
                 AccessKind::Load(Some(source)) => place.get(&source).map(|place| place + 1),
             };
-            // The first store that overwrites; later ones follow it in store order. When that is this node itself
-            // (a read-modify-write, a section), its own store leads on.
+            // The first store that overwrites; later ones follow it in store order. When that is
+            // this node itself (a read-modify-write, a section), its own store leads on.
             let stores = trace.stores(access.address);
             successors.extend(overwriting.and_then(|place| stores.get(place)).map(|store| store.node));
             successors.extend(readers.get(&own).into_iter().flatten());

@@ -1,8 +1,9 @@
-//! Checks that a program is not robust: replays a TSO computation, and follows its happens-before cycle.
+//! Checks that a program is not robust: replays a TSO computation, and follows its happens-before
+//! cycle.
 //!
-//! A computation whose trace is cyclic has no SC computation with the same trace [ESOP13, Lemma 1], so the replay and
-//! the cycle alone prove the violation. The form of [ESOP13, Fig. 4], (W1) to (W5), is checked besides: it says that
-//! the computation shows the attack that the witness names.
+//! A computation whose trace is cyclic has no SC computation with the same trace [ESOP13, Lemma 1],
+//! so the replay and the cycle alone prove the violation. The form of [ESOP13, Fig. 4], (W1) to
+//! (W5), is checked besides: it says that the computation shows the attack that the witness names.
 
 mod graph;
 mod happens_before;
@@ -23,7 +24,8 @@ use palisade_semantics::{
 };
 use std::collections::BTreeSet;
 
-/// Checks that `witness` is a TSO witness of `program` (with its copies and domain), so that it is not robust.
+/// Checks that `witness` is a TSO witness of `program` (with its copies and domain), so that it is
+/// not robust.
 pub fn check_witness(program: &Program, witness: &Witness) -> Result<(), CheckFailure> {
     check_instance(program, &witness.instance)?;
     let replayed = replay(program, witness, Model::Tso)?;
@@ -52,7 +54,8 @@ fn check_instance(program: &Program, instance: &Instance) -> Result<(), CheckFai
 
 /// A replayed computation.
 struct Replayed {
-    /// The copies that take steps, ascending. The nodes of the trace count copies by their position here.
+    /// The copies that take steps, ascending. The nodes of the trace count copies by their position
+    /// here.
     copies: Vec<CopyId>,
     events: Vec<Event>,
     /// For each event, the node it belongs to: an access or the `lock` that opens a section.
@@ -62,7 +65,8 @@ struct Replayed {
     attacker_held_lock: bool,
 }
 
-/// Takes every step under a model. Copies that take none change nothing, and may be many: they are left out.
+/// Takes every step under a model. Copies that take none change nothing, and may be many: they are
+/// left out.
 fn replay(program: &Program, witness: &Witness, model: Model) -> Result<Replayed, CheckFailure> {
     let is_there = |copy: &CopyId| copy.copy < witness.instance.count(copy.thread);
     let acting: BTreeSet<CopyId> = witness.steps.iter().map(|step| step.copy).filter(is_there).collect_set();
@@ -110,8 +114,8 @@ fn node_of(machine: &Machine, builder: &TraceBuilder, event: &Event) -> Option<N
     is_access.then_some(NodeId { position, index })
 }
 
-/// Crowds stand for steps of copies that are there, before the delayed store, and the cycle does not go through them: so it is one of the
-/// computation in which their copies take a step each.
+/// Crowds stand for steps of copies that are there, before the delayed store, and the cycle does
+/// not go through them: so it is one of the computation in which their copies take a step each.
 fn check_crowds(witness: &Witness, replayed: &Replayed) -> Result<(), CheckFailure> {
     for (index, event) in replayed.events.iter().enumerate() {
         let StepKind::Crowd { .. } = event.step.kind else { continue };
@@ -191,7 +195,8 @@ fn check_attack(witness: &Witness, replayed: &Replayed) -> Result<(), CheckFailu
     Ok(())
 }
 
-/// (W3): happens-before leads from the attacker's load to every helper's access after it, and to the delayed store.
+/// (W3): happens-before leads from the attacker's load to every helper's access after it, and to
+/// the delayed store.
 fn check_path(witness: &Witness, replayed: &Replayed) -> Result<(), CheckFailure> {
     let (store, load) = attack_nodes(witness, replayed)?;
     let reached = reachable_from(&replayed.trace, load);
@@ -228,7 +233,8 @@ fn check_cycle(witness: &Witness, replayed: &Replayed) -> Result<(), CheckFailur
     Ok(())
 }
 
-/// A node of the evidence, which counts all copies of the instance, as one of the trace, which has those that take steps.
+/// A node of the evidence, which counts all copies of the instance, as one of the trace, which has
+/// those that take steps.
 fn node_among(witness: &Witness, replayed: &Replayed, node: NodeId) -> Option<NodeId> {
     let copy = witness.instance.copy_at(u64::try_from(node.position).ok()?)?;
     let position = replayed.copies.binary_search(&copy).ok()?;

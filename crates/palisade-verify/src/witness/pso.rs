@@ -1,4 +1,5 @@
-//! Checks that a program is not robust against PSO: replays a computation that delays a single store, and follows its happens-before cycle.
+//! Checks that a program is not robust against PSO: replays a computation that delays a single
+//! store, and follows its happens-before cycle.
 
 use super::{Replayed, attack_nodes, check_cycle, check_instance, executes, reachable_from, replay};
 use crate::CheckFailure;
@@ -7,7 +8,8 @@ use palisade_invariants::reject;
 use palisade_model::program::Program;
 use palisade_semantics::{Effect, Model, StepKind};
 
-/// Checks that `witness` is a witness under PSO of `program` (with its copies and domain), so that it is not robust against PSO.
+/// Checks that `witness` is a witness under PSO of `program` (with its copies and domain), so that
+/// it is not robust against PSO.
 pub fn check_pso_witness(program: &Program, witness: &Witness) -> Result<(), CheckFailure> {
     check_instance(program, &witness.instance)?;
     let replayed = replay(program, witness, Model::Pso)?;
@@ -16,7 +18,8 @@ pub fn check_pso_witness(program: &Program, witness: &Witness) -> Result<(), Che
     check_cycle(witness, &replayed)
 }
 
-/// Every store but one reaches memory at once, and that one in the last step. Crowds are not for PSO.
+/// Every store but one reaches memory at once, and that one in the last step. Crowds are not for
+/// PSO.
 fn check_delays(witness: &Witness, replayed: &Replayed) -> Result<(), CheckFailure> {
     for (index, event) in replayed.events.iter().enumerate() {
         if matches!(event.step.kind, StepKind::Crowd { .. }) {
@@ -38,7 +41,8 @@ fn check_delays(witness: &Witness, replayed: &Replayed) -> Result<(), CheckFailu
     Ok(())
 }
 
-/// The attacker's delayed store and its later access to another address, from which happens-before leads back to the store.
+/// The attacker's delayed store and its later access to another address, from which happens-before
+/// leads back to the store.
 fn check_access(witness: &Witness, replayed: &Replayed) -> Result<(), CheckFailure> {
     if !executes(witness, replayed, witness.store_step, witness.store) {
         reject!(Witness, "step {} is not the attacker's delayed store {}", witness.store_step, witness.store);

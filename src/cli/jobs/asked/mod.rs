@@ -1,7 +1,8 @@
 //! What a job asks, and the answer that accepted evidence gives.
 //!
-//! A job has one question or several; each needs a piece of evidence of its own. Nothing that a line of results says is looked at here: the
-//! questions come from the command line and the inputs, and the answers from what the checker says of evidence about them.
+//! A job has one question or several; each needs a piece of evidence of its own. Nothing that a
+//! line of results says is looked at here: the questions come from the command line and the inputs,
+//! and the answers from what the checker says of evidence about them.
 
 mod nets;
 mod orderings;
@@ -17,7 +18,8 @@ use crate::syntax::InputError;
 
 /// The questions of a job, with what was found so far.
 pub(super) trait Asked {
-    /// Whether evidence is about the inputs of the job, with the copies, the domain and the exceptions that it means.
+    /// Whether evidence is about the inputs of the job, with the copies, the domain and the
+    /// exceptions that it means.
     fn is_about(&self, evidence: &Evidence) -> bool;
 
     /// Takes evidence that was accepted; an error where it contradicts other evidence.

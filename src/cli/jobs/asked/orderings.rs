@@ -1,4 +1,5 @@
-//! The question of `orderings`: the weakest orderings that keep a program robust, and what it states.
+//! The question of `orderings`: the weakest orderings that keep a program robust, and what it
+//! states.
 
 use super::{Answer, Asked, Questions, states};
 use crate::cli::Exit;
@@ -20,11 +21,13 @@ pub(super) struct WeakestOrderings {
     program: Program,
     /// The language of its text.
     format: Format,
-    /// What evidence may be about: the program, with what watches its joint control states or without.
+    /// What evidence may be about: the program, with what watches its joint control states or
+    /// without.
     subjects: [ProgramSubject; 2],
     /// Orderings that places of the sources do not take.
     withheld: BTreeSet<Measure>,
-    /// What the program states of interleavings: a target is not reached. Nothing for what nobody can ask.
+    /// What the program states of interleavings: a target is not reached. Nothing for what nobody
+    /// can ask.
     properties: Questions<Option<Target>>,
     /// Whether the final states asked about are what an `exists` asks for.
     wants_final_states: bool,

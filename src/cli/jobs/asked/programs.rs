@@ -37,7 +37,8 @@ enum Question {
     Unasked,
 }
 
-/// What answers about interleavings say of a language: what holds of them holds of it where the program is robust.
+/// What answers about interleavings say of a language: what holds of them holds of it where the
+/// program is robust.
 struct Carried {
     /// The language, if one is asked about.
     language: Option<Axioms>,
@@ -51,7 +52,8 @@ struct Carried {
 pub(super) struct Verdicts {
     /// The program.
     program: Program,
-    /// What evidence may be about: the program, with what watches its joint control states or without, or another build of it.
+    /// What evidence may be about: the program, with what watches its joint control states or
+    /// without, or another build of it.
     subjects: Vec<ProgramSubject>,
     /// What is asked.
     questions: Questions<Question>,
@@ -63,7 +65,8 @@ pub(super) struct Verdicts {
     carried: Carried,
     /// Which violations count.
     queue: QueueChoice,
-    /// Whether a stuck state counts besides, under this model: nobody need have shown that there is none.
+    /// Whether a stuck state counts besides, under this model: nobody need have shown that there is
+    /// none.
     hangs_under: Option<Model>,
     /// Whether hangs are asked of the program in which no time runs out.
     ignores_timeouts: bool,
@@ -152,8 +155,8 @@ impl Verdicts {
         Err("it says who waits in vain, and the job asks something else".to_owned())
     }
 
-    /// What the answer to a question says of the language that is asked about, if one is; nothing for a
-    /// question that is not told.
+    /// What the answer to a question says of the language that is asked about, if one is; nothing
+    /// for a question that is not told.
     fn carry(&self, question: Question, answer: Option<bool>) -> Option<Option<bool>> {
         let Some(language) = self.carried.language else { return Some(answer) };
         let is_shown = |target: &Target| self.examples.contains(target);
@@ -175,7 +178,8 @@ impl Verdicts {
         self.questions.take(&Question::Property(model, target), is_wanted || !is_reached)
     }
 
-    /// Whether a violation of a program of events counts, which may need tasks taken in another order than that of their posts.
+    /// Whether a violation of a program of events counts, which may need tasks taken in another
+    /// order than that of their posts.
     fn counts(&self, evidence: &Evidence) -> bool {
         match evidence {
             _ if self.queue == QueueChoice::Bag => true,

@@ -91,7 +91,8 @@ impl Repair {
         })
     }
 
-    /// The unit of the costs of evidence about what is asked, among the measures that the options permit; nothing where it is about something else.
+    /// The unit of the costs of evidence about what is asked, among the measures that the options
+    /// permit; nothing where it is about something else.
     fn unit(&self, repair: &RepairEvidence) -> Option<CostUnit> {
         let unit = match (&self.goal, &repair.claim) {
             (Goal::Robust(options), RepairClaim::Robust) => unit_of_costs(&self.program, options, repair),

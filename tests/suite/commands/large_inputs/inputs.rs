@@ -7,7 +7,8 @@ pub(super) struct Input {
     pub(super) file: String,
     pub(super) text: String,
     pub(super) what: String,
-    /// Of nets, the file of a question beside it; without a name where the net's file has the question.
+    /// Of nets, the file of a question beside it; without a name where the net's file has the
+    /// question.
     pub(super) beside: Option<(String, String)>,
 }
 

@@ -1,8 +1,11 @@
-//! Inputs that are large in one respect, with every command and its options: each ends within its limits.
+//! Inputs that are large in one respect, with every command and its options: each ends within its
+//! limits.
 //!
-//! A [generator](inputs) makes programs and nets with many values, choices, copies, labels, threads or properties, that nest deeply, or have long names; for nets also many arcs
-//! and tokens. What a run may take is its limit and a tenth, with what fits into a third of a second. Tests run beside others: a run is over the time if its
-//! processor time is, or if it takes many times as long as it may.
+//! A [generator](inputs) makes programs and nets with many values, choices, copies, labels, threads
+//! or properties, that nest deeply, or have long names; for nets also many arcs and tokens. What a
+//! run may take is its limit and a tenth, with what fits into a third of a second. Tests run beside
+//! others: a run is over the time if its processor time is, or if it takes many times as long as it
+//! may.
 
 mod inputs;
 
@@ -24,7 +27,8 @@ const MORE_TIME: Duration = Duration::from_millis(300);
 /// What is filled in that time.
 const MORE_MEMORY: u64 = 300 << 20;
 
-/// How many times as long as it may a run takes that waits for nothing but its share of the processors.
+/// How many times as long as it may a run takes that waits for nothing but its share of the
+/// processors.
 const BUSY: u32 = 60;
 
 /// What to ask of programs.
@@ -176,8 +180,8 @@ impl Taken {
     }
 }
 
-/// Of what was over its limits once: evidence that was written while a check of it, given up, went on; and 512
-/// properties, each told with the words for all threads.
+/// Of what was over its limits once: evidence that was written while a check of it, given up, went
+/// on; and 512 properties, each told with the words for all threads.
 const FOUND: [u64; 2] = [86894, 89838];
 
 #[test]

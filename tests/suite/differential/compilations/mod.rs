@@ -1,7 +1,9 @@
-//! What holds of every compilation, against compilations: where engine and checker say that orderings suffice and that plain data has no races,
-//! whatever random steps of a compiler make of a program has, on TSO, results of its interleavings alone.
+//! What holds of every compilation, against compilations: where engine and checker say that
+//! orderings suffice and that plain data has no races, whatever random steps of a compiler make of
+//! a program has, on TSO, results of its interleavings alone.
 //!
-//! * `source`: threads with orderings and plain data, and what the listing of a build without optimisation says of them;
+//! * `source`: threads with orderings and plain data, and what the listing of a build without
+//!   optimisation says of them;
 //! * `steps`: what compilers do to them.
 
 mod source;

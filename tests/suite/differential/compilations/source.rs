@@ -1,4 +1,5 @@
-//! Threads as sources have them: accesses with orderings and plain ones, straight ahead and behind conditions.
+//! Threads as sources have them: accesses with orderings and plain ones, straight ahead and behind
+//! conditions.
 
 use super::super::dice::Dice;
 use std::collections::BTreeSet;
@@ -130,7 +131,8 @@ struct Drawing<'d> {
 }
 
 impl Source {
-    /// Two or three threads that guard data by locks, hand it over by messages, or do as they please; with orderings that mostly suffice.
+    /// Two or three threads that guard data by locks, hand it over by messages, or do as they
+    /// please; with orderings that mostly suffice.
     pub(super) fn random(seed: u64) -> Self {
         let mut dice = Dice(seed);
         let (threads, is_strong) = (2 + dice.place(2), dice.below(5) == 0);

@@ -55,7 +55,8 @@ fn fresh(registers: &mut usize) -> String {
     format!("t{registers}")
 }
 
-/// (R): neighbours of different addresses, unless the first acquires, or the second releases, or one is a fence; and sequentially consistent ones stay in order.
+/// (R): neighbours of different addresses, unless the first acquires, or the second releases, or
+/// one is a fence; and sequentially consistent ones stay in order.
 fn may_be_exchanged(first: &Item, second: &Item) -> bool {
     if do_depend(first, second) {
         return false;
@@ -143,7 +144,8 @@ fn merged(first: &Item, second: &Item) -> Option<Vec<Item>> {
     }
 }
 
-/// (V): a read-modify-write that changes nothing becomes a load, or nothing if nobody uses what it loads. Its ordering still counts.
+/// (V): a read-modify-write that changes nothing becomes a load, or nothing if nobody uses what it
+/// loads. Its ordering still counts.
 fn vanish(block: &mut Vec<Item>, at: usize, dice: &mut Dice) {
     let Item::Access(access @ Access { kind: Kind::Add(register, 0), order, address }) = &block[at] else { return };
     let mut left = vec![Item::Vanished(*order, address)];
@@ -153,7 +155,8 @@ fn vanish(block: &mut Vec<Item>, at: usize, dice: &mut Dice) {
     block.splice(at..=at, left);
 }
 
-/// A plain load that is first behind a condition comes before the condition: what it finds counts only if the condition holds.
+/// A plain load that is first behind a condition comes before the condition: what it finds counts
+/// only if the condition holds.
 fn hoist(block: &mut Vec<Item>, at: usize, registers: &mut usize) {
     let Item::If(_, _, inside) = &mut block[at] else { return };
     let Some(Item::Access(Access { kind: Kind::Load(register), order: Order::Plain, address })) =

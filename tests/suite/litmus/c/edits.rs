@@ -18,7 +18,8 @@ fn fences_at(program: &Program, place: impl Fn(&Thread, LabelId) -> bool) -> Vec
     edits
 }
 
-/// Fences are those of C, or of the kernel where a test has only its calls, and make the program robust.
+/// Fences are those of C, or of the kernel where a test has only its calls, and make the program
+/// robust.
 #[test]
 fn fences_are_put_into_the_text() {
     let is_load = |thread: &Thread, label: LabelId| {

@@ -1,4 +1,5 @@
-//! Litmus tests in C: each is as the x86 test that it stands for, and what is not understood is refused at its place.
+//! Litmus tests in C: each is as the x86 test that it stands for, and what is not understood is
+//! refused at its place.
 
 mod edits;
 mod kernel;
@@ -188,8 +189,8 @@ fn classic_tests_are_as_their_twins() {
     }
 }
 
-/// Store buffering with something between the store and the load of each thread: broken exactly when that something does not
-/// empty the buffer on x86.
+/// Store buffering with something between the store and the load of each thread: broken exactly
+/// when that something does not empty the buffer on x86.
 #[test]
 fn calls_are_fences_where_x86_has_them() {
     for (between, drains) in [

@@ -8,7 +8,8 @@ use palisade::semantics::random::Randomness;
 use palisade::syntax::litmus::LitmusTest;
 use std::fmt::Write;
 
-/// The C for a thread without branches, of moves, fences and exchanges; nothing if it has anything else.
+/// The C for a thread without branches, of moves, fences and exchanges; nothing if it has anything
+/// else.
 fn thread_in_c(program: &Program, thread: &Thread, kind: &str) -> Option<String> {
     let mut body = String::new();
     for register in &thread.registers {
@@ -80,7 +81,8 @@ fn in_c(test: &LitmusTest) -> Option<String> {
     Some(out + &text[start..])
 }
 
-/// Public x86 tests of moves, fences and exchanges, written in C: the same verdict, and the same answers.
+/// Public x86 tests of moves, fences and exchanges, written in C: the same verdict, and the same
+/// answers.
 #[needs::variable("PALISADE_CORPUS")]
 #[test]
 fn tests_of_the_corpus_in_c() {
@@ -104,7 +106,8 @@ fn tests_of_the_corpus_in_c() {
     assert!(compared > 50, "{compared}");
 }
 
-/// Random small programs, written in C and in the X86 syntax: the same verdict, and the same answers.
+/// Random small programs, written in C and in the X86 syntax: the same verdict, and the same
+/// answers.
 #[test]
 fn random_programs_are_as_their_twins() {
     let mut randomness = Randomness::new(26);

@@ -42,7 +42,8 @@ struct Around {
     innermost: Option<(String, String, bool)>,
     /// Whether a section is open.
     section: bool,
-    /// The address of the place, an expression over registers that stay, and the register of the value that the procedure got.
+    /// The address of the place, an expression over registers that stay, and the register of the
+    /// value that the procedure got.
     arguments: Option<(String, String)>,
 }
 

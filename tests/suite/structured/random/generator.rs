@@ -21,7 +21,8 @@ pub(super) enum Value {
     Xchg(Place, Box<Value>),
     Cas(Place, Box<Value>, Box<Value>),
     Add(Place, Box<Value>),
-    /// `q(value, value)`: stores the first to `x`, and returns the second or, if that is what `y` holds, the first and 1.
+    /// `q(value, value)`: stores the first to `x`, and returns the second or, if that is what `y`
+    /// holds, the first and 1.
     Call(Box<Value>, Box<Value>),
     /// 1 if a condition holds, otherwise 0.
     Truth(Box<Condition>),

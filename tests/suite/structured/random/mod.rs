@@ -1,8 +1,9 @@
-//! Random programs in braces, and the same programs as automata by a translation written for this test alone: both have the same
-//! verdict, the same final memories and the same violated properties.
+//! Random programs in braces, and the same programs as automata by a translation written for this
+//! test alone: both have the same verdict, the same final memories and the same violated
+//! properties.
 //!
-//! The translation gives every step a label and every load a register of its own, and jumps where it likes; it shares nothing with
-//! the reader but the language.
+//! The translation gives every step a label and every load a register of its own, and jumps where
+//! it likes; it shares nothing with the reader but the language.
 
 mod automata;
 mod generator;
@@ -33,8 +34,8 @@ fn verdict(program: &Program, text: &str) -> Verdict {
 /// The cells that are not 0 at the end, with their values.
 type FinalMemory = Vec<(Value, Value)>;
 
-/// What can be seen of a program without looking at labels and registers: whether a property fails, and the memories at the end.
-/// Nothing where there are too many states.
+/// What can be seen of a program without looking at labels and registers: whether a property fails,
+/// and the memories at the end. Nothing where there are too many states.
 fn seen(program: &Program, model: Model) -> Option<(bool, BTreeSet<FinalMemory>)> {
     let instance = Instance::of(program).expect("the copies are fixed");
     let limits = Limits::none().with_timeout(Duration::from_secs(2));

@@ -113,8 +113,8 @@ fn free(certificate: &mut NetCertificate, places: &[PlaceId], meter: &Meter<'_>)
     Some(())
 }
 
-/// Whether no trap can be emptied by the transitions that went; inequalities with a negative weight, which refute
-/// nothing but might not hold for them, are dropped.
+/// Whether no trap can be emptied by the transitions that went; inequalities with a negative
+/// weight, which refute nothing but might not hold for them, are dropped.
 fn check_losses(
     certificate: &mut NetCertificate,
     losses: &[(Vec<PlaceId>, Vec<PlaceId>)],
@@ -200,7 +200,8 @@ fn insert_place(places: &mut Vec<PlaceId>, place: PlaceId) {
     }
 }
 
-/// For each marking, the markings with `k` tokens on the place and `k` times its worth less elsewhere.
+/// For each marking, the markings with `k` tokens on the place and `k` times its worth less
+/// elsewhere.
 fn lower_one(markings: &mut Vec<OmegaMarking>, place: PlaceId, worth: &Arcs, meter: &Meter<'_>) -> Option<()> {
     let mut lowered = Vec::new();
     for marking in markings.iter_mut() {
@@ -272,7 +273,8 @@ fn lower_all(markings: &mut Vec<OmegaMarking>, place: PlaceId, worths: &[Arcs], 
     }
 }
 
-/// The markings in order, each once. Its steps are short, as a sort of all would be one that nobody can stop.
+/// The markings in order, each once. Its steps are short, as a sort of all would be one that nobody
+/// can stop.
 fn sorted(markings: impl Iterator<Item = OmegaMarking>, meter: &Meter<'_>) -> Option<BTreeSet<OmegaMarking>> {
     let mut sorted = BTreeSet::new();
     for marking in markings {

@@ -17,7 +17,8 @@ pub struct Back {
     pub(super) original: Problem,
     /// The original places, by reduced place.
     pub(super) places: Vec<PlaceId>,
-    /// Transitions of the working net, by reduced transition; none for those that only lose tokens, which no run needs.
+    /// Transitions of the working net, by reduced transition; none for those that only lose tokens,
+    /// which no run needs.
     pub(super) transitions: Vec<Option<MoveId>>,
     /// Numbers of the original targets, by reduced target.
     pub(super) targets: Vec<usize>,
@@ -30,7 +31,8 @@ pub struct Back {
 }
 
 impl Back {
-    /// The run of the original net that a run of the reduced net stands for. Nothing when the given run is none.
+    /// The run of the original net that a run of the reduced net stands for. Nothing when the given
+    /// run is none.
     ///
     /// # Errors
     ///
@@ -41,8 +43,9 @@ impl Back {
         meter.finish(mapped)
     }
 
-    /// The certificate of the original net that a certificate of the reduced net stands for. Nothing when it reasons
-    /// with a trap that only holds without the transitions that were left out, or when it would grow too large.
+    /// The certificate of the original net that a certificate of the reduced net stands for.
+    /// Nothing when it reasons with a trap that only holds without the transitions that were left
+    /// out, or when it would grow too large.
     ///
     /// # Errors
     ///

@@ -1,8 +1,10 @@
-//! Runs on the way back: sequences are spelled out, and unbounded places filled as far as the run needs.
+//! Runs on the way back: sequences are spelled out, and unbounded places filled as far as the run
+//! needs.
 //!
-//! How often a place has to be filled is found from the end: whatever the order of the firings, a place never needs
-//! more than all they lose together and the largest number one of them looks at. The original net is followed all
-//! along; a place counts as unbounded from the moment when it is filled.
+//! How often a place has to be filled is found from the end: whatever the order of the firings, a
+//! place never needs more than all they lose together and the largest number one of them looks at.
+//! The original net is followed all along; a place counts as unbounded from the moment when it is
+//! filled.
 
 use super::super::arcs::weight;
 use super::super::log::{MoveId, Origin, Start};
@@ -21,11 +23,13 @@ type Letters = Vec<(TransitionId, BigUint)>;
 /// Steps of a run of the original net, each so many times.
 type Word = Vec<(RunStep, Count)>;
 
-/// A run of more entries than this is not written out, nor one in which more repetitions are inside each other.
+/// A run of more entries than this is not written out, nor one in which more repetitions are inside
+/// each other.
 const LONGEST: usize = 20_000_000;
 const DEEPEST: usize = 50;
 
-/// When a sequence would have to be spelled in more portions than this, it is written once, with the number of repetitions.
+/// When a sequence would have to be spelled in more portions than this, it is written once, with
+/// the number of repetitions.
 const MOST_PORTIONS: u32 = 1000;
 
 /// What a run of the reduced net repeats, with the transitions of the working net.
@@ -76,7 +80,8 @@ fn on_bench(back: &Back, steps: &[(RunStep, Count)]) -> Option<Vec<(BenchStep, B
     Some(found)
 }
 
-/// Steps of the working net one after the other as steps of the original net, every sequence completed before the next.
+/// Steps of the working net one after the other as steps of the original net, every sequence
+/// completed before the next.
 fn written_once(back: &Back, steps: &[(BenchStep, BigUint)], depth: usize, meter: &Meter<'_>) -> Option<Word> {
     let mut word = Word::new();
     for (step, times) in steps.iter().filter(|(_, times)| !times.is_zero()) {
@@ -195,7 +200,8 @@ fn letters(back: &Back, id: MoveId, times: &BigUint, meter: &Meter<'_>) -> Optio
     Some(letters)
 }
 
-/// The least tokens that the places which are initially ω need for the word and for the targets after it.
+/// The least tokens that the places which are initially ω need for the word and for the targets
+/// after it.
 fn initial_choice(back: &Back, word: &Word) -> Vec<(PlaceId, Count)> {
     let net: &Net = &back.original.net;
     let chosen = |place: PlaceId| net.initial[place.index()] == OmegaCount::Omega;
@@ -248,8 +254,8 @@ impl<'a> Speller<'a> {
         }
     }
 
-    /// Fires a transition of the net so many times. A sequence fires in portions: as often as its first part can
-    /// fire in a row, then as often its second part.
+    /// Fires a transition of the net so many times. A sequence fires in portions: as often as its
+    /// first part can fire in a row, then as often its second part.
     fn spell(&mut self, id: MoveId, times: &BigUint) -> Option<()> {
         let back = self.back;
         match &back.origins[id as usize] {
@@ -273,8 +279,9 @@ impl<'a> Speller<'a> {
         }
     }
 
-    /// How often a sequence can fire with all firings of each part in a row; at least once, as once is possible if the
-    /// run is one. What one sequence needs on a place so many sequences need so many times.
+    /// How often a sequence can fire with all firings of each part in a row; at least once, as once
+    /// is possible if the run is one. What one sequence needs on a place so many sequences need so
+    /// many times.
     fn portion(&self, id: MoveId, wanted: &BigUint) -> Option<BigUint> {
         if wanted.is_one() {
             return Some(BigUint::one());
@@ -349,8 +356,8 @@ impl<'a> Speller<'a> {
     }
 }
 
-/// What firing so many times in a row needs on each place of the preset: `pre` for the last time and what is lost
-/// each time before.
+/// What firing so many times in a row needs on each place of the preset: `pre` for the last time
+/// and what is lost each time before.
 fn requirements(transition: &Transition, times: &BigUint) -> Vec<(PlaceId, BigUint)> {
     transition
         .pre

@@ -10,7 +10,8 @@
 //! * [`search`]: forms of a program, rows, rounds;
 //! * [`offer`]: measures and what they cost;
 //! * [`repair`]: stronger orderings and fences for a program that is not robust;
-//! * [`weakest`]: the question `orderings`: which orderings of a robust program can be weaker, one by one and together.
+//! * [`weakest`]: the question `orderings`: which orderings of a robust program can be weaker, one
+//!   by one and together.
 
 mod offer;
 mod repair;

@@ -70,7 +70,8 @@ impl Choosable {
     }
 }
 
-/// The unit of the costs of evidence that offers just these measures at their costs; nothing where it offers others.
+/// The unit of the costs of evidence that offers just these measures at their costs; nothing where
+/// it offers others.
 pub(super) fn unit_of_offer(
     program: &Program,
     offer: &[(Measure, Cost)],

@@ -32,7 +32,8 @@ pub struct LanguageRepaired {
     pub certificate: Option<StaleCertificate>,
     /// What the claims rest on, and what `verify` makes of it.
     pub shown: Option<Shown>,
-    /// All sets of changes that cost as little, the one taken first; none where they are not asked for.
+    /// All sets of changes that cost as little, the one taken first; none where they are not asked
+    /// for.
     pub alternatives: Vec<Vec<Measure>>,
     /// Whether these are all.
     pub alternatives_complete: bool,
@@ -60,7 +61,8 @@ pub struct LanguageChange {
     pub measure: Measure,
     /// What it costs.
     pub cost: Cost,
-    /// The violation of the program with the others alone, with that form of the program by its language.
+    /// The violation of the program with the others alone, with that form of the program by its
+    /// language.
     pub returns: Option<(GraphViolation, Program)>,
 }
 
@@ -87,7 +89,8 @@ impl LanguageRepaired {
     }
 }
 
-/// Repairs a program: finds the measures, takes them in its text, and has evidence for every claim checked.
+/// Repairs a program: finds the measures, takes them in its text, and has evidence for every claim
+/// checked.
 ///
 /// # Errors
 ///
@@ -95,7 +98,8 @@ impl LanguageRepaired {
 ///
 /// # Panics
 ///
-/// If the program has no execution graphs ([`not_in_language`](palisade_semantics::graphs::not_in_language)).
+/// If the program has no execution graphs
+/// ([`not_in_language`](palisade_semantics::graphs::not_in_language)).
 pub fn repair_language(
     program: &Program,
     axioms: Axioms,
@@ -199,7 +203,8 @@ pub fn language_offer(program: &Program, axioms: Axioms, options: &FenceOptions)
     offer(program, axioms, options).into_iter().map(|(measure, _)| measure).collect()
 }
 
-/// What is on offer: orderings stronger than those of the text, and fences where something accesses memory.
+/// What is on offer: orderings stronger than those of the text, and fences where something accesses
+/// memory.
 pub(super) fn offer(program: &Program, axioms: Axioms, options: &FenceOptions) -> Vec<(Measure, Cost)> {
     let sites = Sites::of(program);
     let mut offer = Vec::new();

@@ -1,4 +1,5 @@
-//! Forms of a program, which have some of the measures on offer, and rows: measures of which every robust form has one.
+//! Forms of a program, which have some of the measures on offer, and rows: measures of which every
+//! robust form has one.
 
 use crate::fences::catalogue::MeasureSet;
 use crate::fences::cost::Cost;
@@ -104,7 +105,8 @@ impl<'a> Search<'a> {
         self.rows.iter().position(|row| row.set.is_disjoint(set))
     }
 
-    /// The violation of a row in the form with a set that has none of its measures, with that form by its language.
+    /// The violation of a row in the form with a set that has none of its measures, with that form
+    /// by its language.
     pub(super) fn violation_in(&self, row: usize, set: &MeasureSet) -> Option<(GraphViolation, Program)> {
         let (row, form) = (&self.rows[row], self.form(set));
         let violation = row.violation.in_form(self.program, &row.form, &form)?;
@@ -136,8 +138,8 @@ impl<'a> Search<'a> {
         Ok(answer)
     }
 
-    /// Where a changed text says the program with a valid set of some evidence, has its certificate show
-    /// the set: what the text says then.
+    /// Where a changed text says the program with a valid set of some evidence, has its certificate
+    /// show the set: what the text says then.
     pub(super) fn say_by_text(
         &self,
         evidence: &RepairEvidence,
@@ -235,7 +237,8 @@ impl<'a> Search<'a> {
         LanguageRow { measures: self.named(&row), violation, stated: by_language(&whole), set: row, form: whole }
     }
 
-    /// Evidence with the rows that the axioms in full admit, for nothing yet; with the position there of each.
+    /// Evidence with the rows that the axioms in full admit, for nothing yet; with the position
+    /// there of each.
     pub(super) fn evidence(&self) -> (RepairEvidence, BTreeMap<usize, usize>) {
         let mut evidence = self.offered.evidence(RepairClaim::Language(self.options.axioms));
         let mut positions = BTreeMap::new();
@@ -265,7 +268,8 @@ impl<'a> Search<'a> {
 struct Met {
     accesses: BTreeSet<(ThreadId, InstructionId)>,
     labels: BTreeSet<(ThreadId, LabelId)>,
-    /// Threads of which a weak compare-exchange fails for no reason: every measure may bear on that.
+    /// Threads of which a weak compare-exchange fails for no reason: every measure may bear on
+    /// that.
     whole: BTreeSet<ThreadId>,
 }
 

@@ -32,7 +32,8 @@ pub struct OrderingsShown {
     pub rows: Vec<LanguageRow>,
     /// What the answer rests on, and what `verify` makes of it.
     pub shown: Option<Shown>,
-    /// The text with the weakest orderings, or why there is none; nothing where it is not wanted, or nothing is weaker.
+    /// The text with the weakest orderings, or why there is none; nothing where it is not wanted,
+    /// or nothing is weaker.
     pub text: Option<Result<RepairedText, NoText>>,
     /// Why the program of that text is robust; of the program itself where nothing is weaker.
     pub certificate: Option<StaleCertificate>,
@@ -117,8 +118,8 @@ pub fn weaker_orderings(program: &Program) -> Vec<Measure> {
     places.iter().flat_map(|place| place.weaker().map(|ordering| place.measure(ordering))).collect()
 }
 
-/// The unit of the costs of evidence that offers just the orderings that places may have; nothing where
-/// it offers others.
+/// The unit of the costs of evidence that offers just the orderings that places may have; nothing
+/// where it offers others.
 pub fn orderings_unit_of_costs(
     program: &Program,
     withheld: &BTreeSet<Measure>,
@@ -127,7 +128,8 @@ pub fn orderings_unit_of_costs(
     unit_of_offer(program, &offer(&judged(program, withheld)), evidence)
 }
 
-/// The accesses and fences that are judged: those that may have a weaker ordering, but for withheld ones.
+/// The accesses and fences that are judged: those that may have a weaker ordering, but for withheld
+/// ones.
 fn judged(program: &Program, withheld: &BTreeSet<Measure>) -> Vec<Choosable> {
     let mut places = weakenable(program);
     places.retain(|place| !place.weaker().any(|ordering| withheld.contains(&place.measure(ordering))));
@@ -186,7 +188,8 @@ fn weakenable(program: &Program) -> Vec<Choosable> {
 ///
 /// # Panics
 ///
-/// If the program has no execution graphs ([`not_in_language`](palisade_semantics::graphs::not_in_language)).
+/// If the program has no execution graphs
+/// ([`not_in_language`](palisade_semantics::graphs::not_in_language)).
 pub fn orderings(
     program: &Program,
     options: &OrderingsOptions<'_>,
@@ -268,7 +271,8 @@ impl<'a> Asking<'a> {
         OrderingsShown { orderings, rows, shown, text: None, certificate: None, searches, configurations }
     }
 
-    /// The certificate of a weakened text, in which instructions and labels have numbers of their own.
+    /// The certificate of a weakened text, in which instructions and labels have numbers of their
+    /// own.
     fn certificate_of(&mut self, text: &RepairedText) -> Result<Option<StaleCertificate>, RepairError> {
         Ok(match self.search.ask_text(&text.program)? {
             StaleAnswer::Robust(certificate) => certificate,
@@ -279,7 +283,8 @@ impl<'a> Asking<'a> {
         })
     }
 
-    /// What is found about one place; certificates of forms that `together` says nothing about go to `others`.
+    /// What is found about one place; certificates of forms that `together` says nothing about go
+    /// to `others`.
     fn judge(
         &mut self,
         number: usize,

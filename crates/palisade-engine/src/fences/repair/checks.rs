@@ -1,4 +1,5 @@
-//! How the evidence for a repair is checked: under limits, and apart from what a broken checker must not take down.
+//! How the evidence for a repair is checked: under limits, and apart from what a broken checker
+//! must not take down.
 
 use super::RepairError;
 use palisade_model::limits::{Limits, StopReason};
@@ -20,7 +21,8 @@ pub enum Unchecked {
     Broken(String),
 }
 
-/// Runs checks on threads of their own while it looks at the limits. A panic of the checker is one of the caller.
+/// Runs checks on threads of their own while it looks at the limits. A panic of the checker is one
+/// of the caller.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WithinLimits;
 

@@ -18,7 +18,8 @@ use palisade_semantics::Model;
 use palisade_semantics::tasks::{InvocationId, TaskMachine, TaskStep, Worker};
 use std::collections::BTreeSet;
 
-/// Repairs a program of events and tasks: finds the measures, takes them in its text, and has evidence for every claim checked.
+/// Repairs a program of events and tasks: finds the measures, takes them in its text, and has
+/// evidence for every claim checked.
 ///
 /// # Errors
 ///

@@ -1,7 +1,8 @@
-//! Computations for rows whose search has left none: those with ω, which stand for many, and those too long to be kept.
+//! Computations for rows whose search has left none: those with ω, which stand for many, and those
+//! too long to be kept.
 //!
-//! Most violations need two copies of replicated threads, or three. All rows share the exploration under SC of an instance with so
-//! many.
+//! Most violations need two copies of replicated threads, or three. All rows share the exploration
+//! under SC of an instance with so many.
 
 use super::super::analysis::Analysis;
 use super::super::attempt::{Attempt, Methods};
@@ -27,8 +28,9 @@ const COPIES: std::ops::RangeInclusive<u32> = 2..=3;
 /// A row without a computation: its position, its attack, its measures.
 pub(super) type Wanted<'a> = (usize, Attack, &'a [Measure]);
 
-/// Computations for rows of a program with replicated threads, in which few copies of these act, by the positions of the rows: such
-/// as are found soon. Sites are those of the program as it is written. The attacker passes no measure on offer but those of the row while it delays.
+/// Computations for rows of a program with replicated threads, in which few copies of these act, by
+/// the positions of the rows: such as are found soon. Sites are those of the program as it is
+/// written. The attacker passes no measure on offer but those of the row while it delays.
 pub(super) fn stories_of_few(
     program: &Program,
     sites: &Sites,

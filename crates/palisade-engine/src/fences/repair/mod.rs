@@ -1,12 +1,13 @@
-//! A repair in full: the measures, the text changed and checked again, and evidence for every claim.
+//! A repair in full: the measures, the text changed and checked again, and evidence for every
+//! claim.
 //!
 //! * [`place`] finds the measures; [`RepairedText`] takes them in the program's own text;
 //! * a check of the text read again gives the certificate that the repaired program is robust;
-//! * `proof` collects what shows that nothing cheaper is valid: for each row a violation of the program with all
-//!   permitted measures but those of the row, which the search for the row leaves behind; `few_copies` finds it where that search
-//!   was one with ω;
-//! * `remedy` does all this row by row where programs are only checked; `events` is about robustness of events and tasks, and
-//!   [`hangs`](crate::hangs) about stuck states;
+//! * `proof` collects what shows that nothing cheaper is valid: for each row a violation of the
+//!   program with all permitted measures but those of the row, which the search for the row leaves
+//!   behind; `few_copies` finds it where that search was one with ω;
+//! * `remedy` does all this row by row where programs are only checked; `events` is about
+//!   robustness of events and tasks, and [`hangs`](crate::hangs) about stuck states;
 //! * [`verify`](palisade_verify) checks all of it before it is returned.
 
 mod checks;
@@ -71,8 +72,8 @@ pub struct Repaired {
     pub repair: Repair,
     /// The repaired text, or why there is none; nothing when no measure is taken.
     pub text: Option<Result<RepairedText, NoText>>,
-    /// The certificate of the repaired text (of the program, when nothing is changed or there is no text), when it is
-    /// robust. `verify` has accepted it.
+    /// The certificate of the repaired text (of the program, when nothing is changed or there is no
+    /// text), when it is robust. `verify` has accepted it.
     pub certificate: Option<Arc<RobustCertificate>>,
     /// What the claims rest on, and what `verify` makes of it.
     pub shown: Option<Shown>,
@@ -93,7 +94,8 @@ pub struct Shown {
     pub evidence: RepairEvidence,
     /// What it shows; nothing where a limit was reached before it was checked.
     pub facts: Option<RepairFacts>,
-    /// Whether every claim has its evidence. Where a limit was reached first, or values grow, some may have none.
+    /// Whether every claim has its evidence. Where a limit was reached first, or values grow, some
+    /// may have none.
     pub is_complete: bool,
     /// How many violations were sought for rows whose own search had left none behind.
     pub sought: usize,
@@ -121,7 +123,8 @@ impl From<Fault> for RepairError {
     }
 }
 
-/// Repairs a program: finds the measures, takes them in its text, and has evidence for every claim checked.
+/// Repairs a program: finds the measures, takes them in its text, and has evidence for every claim
+/// checked.
 pub fn repair(
     program: &Program,
     options: &FenceOptions,
@@ -243,8 +246,8 @@ fn show_valid(
             // The changed program is the one that the checker makes.
             evidence.valid.push(valid_set(set, certificate.clone()));
         } else {
-            // Where a text says an exchange as a section, it is robust as it stands; so is the program that the checker
-            // makes.
+            // Where a text says an exchange as a section, it is robust as it stands; so is the
+            // program that the checker makes.
             let (robust, own) = (text.unwrap_or(&changed).clone(), certificate.clone());
             placement.confirmed = checker.check(move || check_robust_certificate(&robust, &own))?.is_some();
             let own = confirm(&offer.program_with(|measure| measures.contains(&measure)), options)?;
@@ -297,8 +300,8 @@ fn further_optima(
     Ok(found?.into_iter().flatten().collect())
 }
 
-/// Evidence for what was found about the fences of a program with measures taken: which can go together and alone, and
-/// what comes back without the others.
+/// Evidence for what was found about the fences of a program with measures taken: which can go
+/// together and alone, and what comes back without the others.
 fn show_redundancy(
     program: &Program,
     options: &FenceOptions,

@@ -58,8 +58,8 @@ impl<'a> Offer<'a> {
         self.offered.evidence(RepairClaim::Robust)
     }
 
-    /// The row, by a violation of the program with all measures but these: the one that a computation shows, or else one that is sought;
-    /// none when none is found within the limits.
+    /// The row, by a violation of the program with all measures but these: the one that a
+    /// computation shows, or else one that is sought; none when none is found within the limits.
     pub(super) fn row(
         &self,
         attack: Attack,
@@ -93,8 +93,8 @@ impl<'a> Offer<'a> {
         violation
     }
 
-    /// Adds the rows of a proof that are needed and for which violations are found, and the blocks that rest on these;
-    /// whether these are all.
+    /// Adds the rows of a proof that are needed and for which violations are found, and the blocks
+    /// that rest on these; whether these are all.
     pub(super) fn add_bound(
         &self,
         evidence: &mut RepairEvidence,

@@ -1,4 +1,5 @@
-//! Cheapest measures found in [rounds](super::super::rounds) of guess and check, with evidence for every claim.
+//! Cheapest measures found in [rounds](super::super::rounds) of guess and check, with evidence for
+//! every claim.
 //!
 //! What they are for is a [`Goal`]: robustness of events and tasks, or that nobody waits for ever.
 
@@ -20,11 +21,13 @@ pub struct Remedied {
     pub claim: RepairClaim,
     /// Whether there is one, and which.
     pub remedy: Remedy,
-    /// Measures of which every valid set has one, each row with a violation of the program with all measures but these.
+    /// Measures of which every valid set has one, each row with a violation of the program with all
+    /// measures but these.
     pub rows: Vec<(Vec<Measure>, RowWitness)>,
     /// The repaired text, or why there is none; nothing when no measure is taken.
     pub text: Option<Result<RepairedText, NoText>>,
-    /// The proof for the repaired text, or for the program where nothing is changed. `verify` has accepted it.
+    /// The proof for the repaired text, or for the program where nothing is changed. `verify` has
+    /// accepted it.
     pub proof: Option<ValidProof>,
     /// What the claims rest on, and what `verify` makes of it.
     pub shown: Option<Shown>,
@@ -35,7 +38,8 @@ pub struct Remedied {
 /// Whether some measures bring about what is wanted.
 #[derive(Clone, Debug)]
 pub enum Remedy {
-    /// These do (none, when the program is so already), which cost so much together. No other valid set costs less.
+    /// These do (none, when the program is so already), which cost so much together. No other valid
+    /// set costs less.
     Valid(Vec<(Measure, Cost)>, Cost),
     /// Nothing that is permitted stops this violation of the program with everything permitted.
     Impossible(Box<(Program, RowWitness)>),
@@ -67,7 +71,8 @@ pub(crate) trait Goal {
     /// Checks a program.
     fn ask(&mut self, program: &Program) -> Result<Decided<ValidProof, RowWitness>, RepairError>;
 
-    /// Why the last program asked about has no answer; nothing where the reason of the answer says it.
+    /// Why the last program asked about has no answer; nothing where the reason of the answer says
+    /// it.
     fn why_open(&self) -> Option<String>;
 
     /// The measures that would stop a violation of a program with some others. Instructions keep

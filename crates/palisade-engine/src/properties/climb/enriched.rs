@@ -1,4 +1,5 @@
-//! The rung `enriched`: a program enriched for the loads of its feasible attacks, until it is robust.
+//! The rung `enriched`: a program enriched for the loads of its feasible attacks, until it is
+//! robust.
 
 use super::{Asked, Climb, UNFINISHED};
 use crate::decide::schedule::FIRST_CAPACITY;
@@ -40,7 +41,8 @@ impl Enrichment {
 }
 
 impl Climb<'_, '_> {
-    /// The program enriched for more and more loads, with room for 2, 4, 8, … stores. This proves only.
+    /// The program enriched for more and more loads, with room for 2, 4, 8, … stores. This proves
+    /// only.
     ///
     /// A step without a value is reported where it is a step of the program.
     pub(super) fn enriched(&mut self, nodes: u64) -> Result<Why, Halt<Fault>> {

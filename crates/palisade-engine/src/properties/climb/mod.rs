@@ -64,7 +64,8 @@ struct Instances {
     copies: u32,
     /// Whether all smaller ones have been explored, without bounds that mattered.
     is_minimal: bool,
-    /// How many targets were open when an exploration with ω reached one of them, so that some instance does as well.
+    /// How many targets were open when an exploration with ω reached one of them, so that some
+    /// instance does as well.
     reached_of: Option<usize>,
 }
 
@@ -96,7 +97,8 @@ impl<'a, 'q> Climb<'a, 'q> {
         }
     }
 
-    /// Answers every target, if only that there is no answer. The targets left when the slice turns out to be none.
+    /// Answers every target, if only that there is no answer. The targets left when the slice turns
+    /// out to be none.
     pub(super) fn climb(&mut self) -> Result<Vec<Target>, Fault> {
         if self.goal.final_states().is_some() {
             let mut all = self.program.threads.iter().flat_map(|thread| &thread.instructions);
@@ -153,8 +155,8 @@ impl<'a, 'q> Climb<'a, 'q> {
         Shape { order, capacity, growth: Growth::Fault(self.options.values), spare: None }
     }
 
-    /// The interleavings. What is reached there is reached under every model; under SC the rest is not. Why there is no
-    /// closed set, if there is none.
+    /// The interleavings. What is reached there is reached under every model; under SC the rest is
+    /// not. Why there is no closed set, if there is none.
     fn sc(&mut self, nodes: u64) -> Result<Option<Why>, Halt<Fault>> {
         let asked = Asked { rung: Rung::Sc, buffer: None };
         match self.explore(asked, self.shape(Order::Sc, usize::MAX), nodes)? {
@@ -188,8 +190,8 @@ impl<'a, 'q> Climb<'a, 'q> {
         }
     }
 
-    /// Loads that lag behind on 2, 4, 8, … snapshots. This proves only: what is reached here, buffers reach as well, and give the
-    /// computation.
+    /// Loads that lag behind on 2, 4, 8, … snapshots. This proves only: what is reached here,
+    /// buffers reach as well, and give the computation.
     fn snapshots(&mut self, nodes: u64) -> Result<Why, Halt<Fault>> {
         if self.options.model != Model::Tso {
             return Ok(Why::NotForThis);
@@ -251,7 +253,8 @@ impl<'a, 'q> Climb<'a, 'q> {
     /// Asks whether the slice or what it has become is robust.
     fn check_robust<'p>(&mut self, program: &'p Program) -> Result<Check<'p>, Halt<Fault>> {
         let limits = self.options.limits.clone();
-        // Scripts for outside solvers state a certificate's obligations configuration by configuration.
+        // Scripts for outside solvers state a certificate's obligations configuration by
+        // configuration.
         let options = CheckOptions { values: self.options.values, counters: false, limits, ..CheckOptions::default() };
         let checked = check_quickly(program, &options).map_err(Halt::Fault)?;
         self.proof.states += checked.markings;
@@ -274,7 +277,8 @@ impl<'a, 'q> Climb<'a, 'q> {
         }
     }
 
-    /// Any number of copies: what is reached is sought in instances with few copies in all, the proof with ω.
+    /// Any number of copies: what is reached is sought in instances with few copies in all, the
+    /// proof with ω.
     fn explore_any_number(&mut self, asked: Asked, shape: Shape, nodes: u64) -> Result<Search<'a>, Halt<Fault>> {
         let has_fixed = self.program.threads.iter().any(|thread| matches!(thread.copies, Copies::Exactly(1..)));
         let first = Instances { copies: u32::from(!has_fixed), is_minimal: true, reached_of: None };
@@ -322,7 +326,8 @@ impl<'a, 'q> Climb<'a, 'q> {
         Ok(found)
     }
 
-    /// Whether to go on: what follows a read of what the instructions left out may write means nothing.
+    /// Whether to go on: what follows a read of what the instructions left out may write means
+    /// nothing.
     fn stop_if_strayed(&mut self, found: &Search<'_>) -> Result<(), Halt<Fault>> {
         self.strayed |= found.system.strayed();
         if self.strayed { Err(Halt::Stopped(StopReason::Budget)) } else { Ok(()) }
@@ -345,7 +350,8 @@ impl<'a, 'q> Climb<'a, 'q> {
         Ok(())
     }
 
-    /// The computation that a run becomes. What is violated under SC is shown without anything in a buffer.
+    /// The computation that a run becomes. What is violated under SC is shown without anything in a
+    /// buffer.
     fn shown(&self, rung: Rung, run: &Run, target: Target) -> Option<Violation> {
         let (program, options) = (self.program, self.options);
         let under = |model| {
@@ -368,7 +374,8 @@ impl<'a, 'q> Climb<'a, 'q> {
         self.hold(asked, |target| closed.reaches(target), closed.explored.len(), reason);
     }
 
-    /// Notes that no target that is left is reached, but for some, for a reason that was found in so many configurations.
+    /// Notes that no target that is left is reached, but for some, for a reason that was found in
+    /// so many configurations.
     fn hold(&mut self, asked: Asked, is_reached: impl Fn(Target) -> bool, states: usize, reason: PropertyReason) {
         let position = self.proof.proofs.len();
         let (reached, targets): (Vec<_>, Vec<_>) = self.goal.targets.iter().copied().partition(|it| is_reached(*it));

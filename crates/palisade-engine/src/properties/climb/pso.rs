@@ -7,12 +7,14 @@ use palisade_evidence::PropertyReason;
 use palisade_model::limits::StopReason;
 
 impl Climb<'_, '_> {
-    /// Robustness of the slice against PSO, after no target was reached under SC; each exploration with so many configurations.
+    /// Robustness of the slice against PSO, after no target was reached under SC; each exploration
+    /// with so many configurations.
     pub(super) fn robust_against_pso(&mut self, nodes: u64) -> Why {
         if not_for_pso(self.sliced).is_some() {
             return Why::NotForThis;
         }
-        // A step without a value that PSO alone reaches is for the rung that has computations to show.
+        // A step without a value that PSO alone reaches is for the rung that has computations to
+        // show.
         let Ok(checked) = check_pso_within(self.sliced, self.options.values, &self.options.limits, nodes) else {
             return Why::NotForThis;
         };

@@ -16,14 +16,15 @@ pub(crate) struct Offer<'p> {
     measures: Vec<Measure>,
     costs: Vec<Cost>,
     numbers: FxHashMap<Measure, usize>,
-    /// How many instructions each thread has as it is written. Those behind them let copies freeze where joint control states are
-    /// watched; the threads behind these watch.
+    /// How many instructions each thread has as it is written. Those behind them let copies freeze
+    /// where joint control states are watched; the threads behind these watch.
     written: Vec<usize>,
 }
 
 impl<'p> Offer<'p> {
-    /// The measures that can make a difference under a model in some slice of a program, and that the options permit. The program watches
-    /// the joint control states of the one that is `written`, whose labels and stores alone are changed.
+    /// The measures that can make a difference under a model in some slice of a program, and that
+    /// the options permit. The program watches the joint control states of the one that is
+    /// `written`, whose labels and stores alone are changed.
     pub(super) fn new(
         program: &'p Program,
         written: &Program,
@@ -53,7 +54,8 @@ impl<'p> Offer<'p> {
         offer
     }
 
-    /// The fences that a program had before it was changed to one that is `written`: kept or not, each at the same cost.
+    /// The fences that a program had before it was changed to one that is `written`: kept or not,
+    /// each at the same cost.
     pub(super) fn of_kept(program: &'p Program, written: &Program, before: &Program) -> Self {
         let mut offer = Self::of_nothing(program, written);
         for (thread, template) in before.thread_ids().filter(|(_, thread)| thread.copies != Copies::Exactly(0)) {
@@ -93,8 +95,8 @@ impl<'p> Offer<'p> {
         offer
     }
 
-    /// Whether some measure may change what happens at a label where an instruction stands alone. Of measures that change several labels,
-    /// nothing is said.
+    /// Whether some measure may change what happens at a label where an instruction stands alone.
+    /// Of measures that change several labels, nothing is said.
     pub(super) fn may_change(&self, thread: ThreadId, label: LabelId, only: InstructionId) -> bool {
         self.sites.are_grouped()
             || self.fence_at(thread, label).is_some()
@@ -109,8 +111,8 @@ impl<'p> Offer<'p> {
         Self { program, sites, measures: Vec::new(), costs: Vec::new(), numbers: FxHashMap::default(), written }
     }
 
-    /// Whether an instruction lets a copy freeze, or is one of a thread that watches. A copy that freezes stays at its label: it does not pass
-    /// the fence there.
+    /// Whether an instruction lets a copy freeze, or is one of a thread that watches. A copy that
+    /// freezes stays at its label: it does not pass the fence there.
     pub(super) fn watches(&self, thread: ThreadId, instruction: InstructionId) -> bool {
         self.written.get(thread.index()).is_none_or(|written| instruction.index() >= *written)
     }
@@ -212,8 +214,9 @@ impl<'p> Offer<'p> {
         set.ones().map(|number| self.costs[number].clone()).sum()
     }
 
-    /// The program or a slice of it with a set of measures, in which copies freeze where they did, and without the fences whose keeping is on offer and not in the
-    /// set. An exchange in the place of a store that the slice leaves out is the fence that it contains.
+    /// The program or a slice of it with a set of measures, in which copies freeze where they did,
+    /// and without the fences whose keeping is on offer and not in the set. An exchange in the
+    /// place of a store that the slice leaves out is the fence that it contains.
     pub(super) fn changed(&self, program: &Program, set: &MeasureSet) -> Program {
         let mut changed = with_measures_at(program, &self.sites, &self.measures(set));
         for ((thread, before), written) in changed.threads.iter_mut().zip(&program.threads).zip(&self.written) {

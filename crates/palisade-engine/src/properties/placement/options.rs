@@ -16,7 +16,8 @@ pub struct PlacementOptions {
     pub fence: Cost,
     /// How many times what its label costs an `sfence` costs. It is on offer under PSO.
     pub store_fence: Cost,
-    /// Also offer to make stores locked exchanges, at so many times the cost of an `mfence` at the store's label.
+    /// Also offer to make stores locked exchanges, at so many times the cost of an `mfence` at the
+    /// store's label.
     pub exchange: Option<Cost>,
     /// Labels that may be changed; all of them when empty.
     pub only: Vec<Pattern>,

@@ -232,8 +232,9 @@ fn aims<'q>(
     groups.into_iter().map(aim).collect()
 }
 
-/// The fences of `program` that it needs for its properties when it has been changed: a largest set of them can go, the others stay. These are
-/// the measures placed, each at the same cost. What was put in by the change is not judged.
+/// The fences of `program` that it needs for its properties when it has been changed: a largest set
+/// of them can go, the others stay. These are the measures placed, each at the same cost. What was
+/// put in by the change is not judged.
 pub fn needed_fences(
     changed: &Program,
     program: &Program,
@@ -253,8 +254,9 @@ pub fn needed_fences(
     })
 }
 
-/// A placement under way. The rows are those of runs that reach targets, so that every valid set touches them, and what a cheapest set that
-/// touches them costs is a lower bound at all times. Each round adds a row that the last set misses.
+/// A placement under way. The rows are those of runs that reach targets, so that every valid set
+/// touches them, and what a cheapest set that touches them costs is a lower bound at all times.
+/// Each round adds a row that the last set misses.
 struct Placing<'a, 'p> {
     queries: Queries<'a, 'p>,
     rows: Vec<FoundRow>,

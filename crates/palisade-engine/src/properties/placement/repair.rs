@@ -1,4 +1,5 @@
-//! A placement in full: the measures, the text changed and proved again, and evidence that `verify` has accepted.
+//! A placement in full: the measures, the text changed and proved again, and evidence that `verify`
+//! has accepted.
 
 use super::options::PlacementOptions;
 use super::place::{Placed, PlacementError, needed_fences, place_among, place_knowing, proving};
@@ -128,8 +129,8 @@ pub fn repair(
     Ok(repaired)
 }
 
-/// Finds the cheapest of some measures with which a program reaches none of its targets, given that all of them together do, and has the
-/// evidence checked.
+/// Finds the cheapest of some measures with which a program reaches none of its targets, given that
+/// all of them together do, and has the evidence checked.
 pub fn needed_measures(
     program: &Program,
     question: Option<&Question>,

@@ -1,5 +1,5 @@
-//! A row's run as a computation of the program with every measure but those of the row: its copies pass the fences on their way, which
-//! find nothing to order.
+//! A row's run as a computation of the program with every measure but those of the row: its copies
+//! pass the fences on their way, which find nothing to order.
 
 use super::place::PropertyRow;
 use crate::properties::replay::witness;
@@ -9,7 +9,8 @@ use palisade_model::program::{InstructionId, LabelId, Program, ThreadId, Value};
 use palisade_semantics::{CopyId, Effect, Machine, StepKind};
 use rustc_hash::FxHashMap;
 
-/// The computation of a changed program that a row's run becomes; none where it cannot be followed, as where measures are more than fences.
+/// The computation of a changed program that a row's run becomes; none where it cannot be followed,
+/// as where measures are more than fences.
 pub(super) fn retraced(row: &PropertyRow, changed: &Program) -> Option<PropertyWitness> {
     let inserted = inserted(row, changed);
     let run = Retracing { row, changed, inserted, at: FxHashMap::default(), run: Run::default() }.run()?;
@@ -29,7 +30,8 @@ fn sliced(row: &PropertyRow, changed: &Program) -> Program {
     sliced
 }
 
-/// The fences that the changed program has besides what the slice has, by thread and label: the first one where there are several.
+/// The fences that the changed program has besides what the slice has, by thread and label: the
+/// first one where there are several.
 fn inserted(row: &PropertyRow, changed: &Program) -> FxHashMap<(ThreadId, LabelId), InstructionId> {
     let mut inserted = FxHashMap::default();
     for (thread, template) in changed.thread_ids() {

@@ -1,10 +1,11 @@
 //! Rows: which measures a violating run needs absent.
 //!
-//! A run needs `mfence` at a label absent when an instruction there is executed while the buffer is not empty. It needs `sfence` at
-//! a label absent when a store issued at or after a passing of the label reaches memory while one issued before it waits. It
-//! needs a store's exchange absent when the store is issued while the buffer is not empty, or does not reach memory in the very next step.
-//! A set of measures lets a run be exactly when it contains none of these. So every valid set has a measure of each row of a
-//! violating run, and a set that has one of every row is valid.
+//! A run needs `mfence` at a label absent when an instruction there is executed while the buffer is
+//! not empty. It needs `sfence` at a label absent when a store issued at or after a passing of the
+//! label reaches memory while one issued before it waits. It needs a store's exchange absent when
+//! the store is issued while the buffer is not empty, or does not reach memory in the very next
+//! step. A set of measures lets a run be exactly when it contains none of these. So every valid set
+//! has a measure of each row of a violating run, and a set that has one of every row is valid.
 
 use super::offer::Offer;
 use crate::fences::catalogue::MeasureSet;
@@ -22,8 +23,8 @@ enum Item {
     Fence(InstructionId),
 }
 
-/// The row of a run of a program without measures: the one that is changed, or a slice of it; where fences are on offer to be
-/// kept, without all of these. The machine is one of that program.
+/// The row of a run of a program without measures: the one that is changed, or a slice of it; where
+/// fences are on offer to be kept, without all of these. The machine is one of that program.
 pub(crate) fn row_of(offer: &Offer<'_>, machine: &Machine<'_>, steps: &[Step]) -> MeasureSet {
     let bare = machine.program();
     let mut state = machine.initial_state();
@@ -54,7 +55,8 @@ pub(crate) fn row_of(offer: &Offer<'_>, machine: &Machine<'_>, steps: &[Step]) -
 struct Tracker<'a, 'p> {
     offer: &'a Offer<'p>,
     row: MeasureSet,
-    /// For each copy, the stores that wait and what it has passed since the oldest of them was issued.
+    /// For each copy, the stores that wait and what it has passed since the oldest of them was
+    /// issued.
     buffers: Vec<Vec<Item>>,
     /// The exchange of the store that the last step issued, where that is on offer, and the copy.
     issued_last: Option<(usize, CopyId)>,
@@ -98,7 +100,8 @@ impl Tracker<'_, '_> {
     }
 
     fn flushes(&mut self, copy: CopyId, position: usize, address: Value) {
-        // The flush right after the issue is what an exchange does, if it is that of the same store.
+        // The flush right after the issue is what an exchange does, if it is that of the same
+        // store.
         let is_own = matches!(self.issued_last, Some((_, issuer)) if issuer == copy)
             && self.buffers[position].iter().filter(|item| matches!(item, Item::Store(_))).count() == 1;
         if is_own {

@@ -87,7 +87,8 @@ pub(super) struct Queries<'a, 'p> {
     offers: Vec<Offer<'a>>,
     /// The instances searched, smallest first.
     instances: Vec<Instance>,
-    /// For each aim, sets with which a search has seen all there is, and no target. More measures let no more happen.
+    /// For each aim, sets with which a search has seen all there is, and no target. More measures
+    /// let no more happen.
     closed: Vec<Vec<MeasureSet>>,
     /// Searches made.
     pub(super) count: usize,
@@ -112,7 +113,8 @@ impl<'a, 'p> Queries<'a, 'p> {
         self.aims.iter().position(|aim| aim.contains(target)).expect("every target asked belongs to an aim")
     }
 
-    /// A run to a target with these measures in force, if a short search finds one. A proof is tried next, and finds what takes longer buffers.
+    /// A run to a target with these measures in force, if a short search finds one. A proof is
+    /// tried next, and finds what takes longer buffers.
     pub(super) fn ask(&mut self, set: &MeasureSet) -> Option<Reached> {
         (0..self.aims.len()).find_map(|aim| self.ask_about(aim, set, Effort::Glance))
     }
@@ -142,8 +144,8 @@ impl<'a, 'p> Queries<'a, 'p> {
         None
     }
 
-    /// Searches with small buffers, and unless that is to do, with larger ones where some are full: a run may need these, or none may be full
-    /// any more.
+    /// Searches with small buffers, and unless that is to do, with larger ones where some are full:
+    /// a run may need these, or none may be full any more.
     fn search(&mut self, aim: &Aim<'_>, changed: &Program, instance: &Instance, effort: Effort) -> Answer {
         let states = match effort {
             Effort::Glance => PROPERTY_GLANCE,
@@ -171,8 +173,9 @@ impl<'a, 'p> Queries<'a, 'p> {
         }
     }
 
-    /// The row of a run, less what it does not need: some of its measures are tried in force, with all others that are not in the
-    /// row. A run that reaches a target even so has a smaller row; else they are halved. The dearest are tried first.
+    /// The row of a run, less what it does not need: some of its measures are tried in force, with
+    /// all others that are not in the row. A run that reaches a target even so has a smaller row;
+    /// else they are halved. The dearest are tried first.
     pub(super) fn minimal(&mut self, found: Reached) -> FoundRow {
         let Reached { aim, row, run } = found;
         let mut row = FoundRow { aim, measures: row, run };

@@ -1,4 +1,5 @@
-//! Evidence for a placement: proofs for its sets, a violation for each row, and the bound on what valid sets cost.
+//! Evidence for a placement: proofs for its sets, a violation for each row, and the bound on what
+//! valid sets cost.
 
 use super::options::PlacementOptions;
 use super::place::{PlacementError, PropertyPlacement, PropertyRow, proving};
@@ -132,14 +133,16 @@ impl<'a> Showing<'a> {
         self.checked(evidence, &[], is_complete, checker)
     }
 
-    /// Whether a repaired text says the program with a set. What its joint control states and final states are is not part of that.
+    /// Whether a repaired text says the program with a set. What its joint control states and final
+    /// states are is not part of that.
     fn is_said_by(&self, text: &ProvedText<'_>, evidence: &RepairEvidence, set: &[usize]) -> bool {
         self.program.never.is_empty()
             && !self.targets.contains(&Target::FinalStates)
             && check_repaired_text(self.program, evidence, set, text.program).is_ok()
     }
 
-    /// A set with the proof that it is valid, by the program that the checker makes; none where some target has no proof.
+    /// A set with the proof that it is valid, by the program that the checker makes; none where
+    /// some target has no proof.
     fn valid(&self, set: &[Measure]) -> Result<Option<ValidSet>, PlacementError> {
         let changed = self.watched_with(|measure| set.contains(&measure));
         let proof = prove(&changed, self.question, &proving(self.options, &self.targets));
@@ -149,8 +152,9 @@ impl<'a> Showing<'a> {
         Ok(evidence.map(|proof| ValidSet { set, repaired: None, proof: ValidProof::Properties(proof) }))
     }
 
-    /// A row, by a violation of the program with all measures but these: the run that was found where it can be followed there, or else one that
-    /// is sought anew; none where none is found within the limits.
+    /// A row, by a violation of the program with all measures but these: the run that was found
+    /// where it can be followed there, or else one that is sought anew; none where none is found
+    /// within the limits.
     fn row(
         &self,
         measures: &[Measure],
@@ -217,8 +221,8 @@ pub(crate) fn all_permitted(program: &Program, options: &PlacementOptions) -> Ve
     measures
 }
 
-/// The unit of the costs of evidence that offers the measures that the options permit at their costs; nothing where it offers others, or has
-/// taken some in any case.
+/// The unit of the costs of evidence that offers the measures that the options permit at their
+/// costs; nothing where it offers others, or has taken some in any case.
 ///
 /// # Errors
 ///

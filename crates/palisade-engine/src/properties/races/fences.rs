@@ -1,9 +1,11 @@
 //! The cheapest fences without which a program has triangular races.
 //!
-//! A fence keeps an SC computation what it is, and drains a buffer. So it stops a race exactly when the thread that loads passes it between
-//! its last store to another address and the load. The labels of that stretch are the *row* of the race: a set of fences stops
-//! all races when it touches the rows of all of them. Rows are found as they are needed, as in
-//! [`placement`](super::super::placement): each round asks for a race that the cheapest set for the rows known does not stop.
+//! A fence keeps an SC computation what it is, and drains a buffer. So it stops a race exactly when
+//! the thread that loads passes it between its last store to another address and the load. The
+//! labels of that stretch are the *row* of the race: a set of fences stops all races when it
+//! touches the rows of all of them. Rows are found as they are needed, as in
+//! [`placement`](super::super::placement): each round asks for a race that the cheapest set for the
+//! rows known does not stop.
 
 use super::{Race, RaceOptions, RaceVerdict, races};
 use crate::fences::catalogue::MeasureSet;
@@ -26,7 +28,8 @@ pub struct RaceFences {
     pub cost: Cost,
     /// For each race that was found, the fences that stop it, and the race.
     pub rows: Vec<(Vec<Measure>, Race)>,
-    /// Weights of rows: those of no measure weigh more than it costs, and together they weigh what proves the cost, where a dual solution does.
+    /// Weights of rows: those of no measure weigh more than it costs, and together they weigh what
+    /// proves the cost, where a dual solution does.
     pub weights: Vec<(usize, Cost)>,
     /// The program with the fences.
     pub fenced: Program,
@@ -117,9 +120,10 @@ impl Offer {
         Ok(offer)
     }
 
-    /// The fences that stop a race of the program with some fences: those at the labels that the load's thread passes behind its
-    /// last store to another address. Instructions and labels of the program itself keep their numbers when fences are put in,
-    /// but for those that move behind a fence, which the race would have passed.
+    /// The fences that stop a race of the program with some fences: those at the labels that the
+    /// load's thread passes behind its last store to another address. Instructions and labels of
+    /// the program itself keep their numbers when fences are put in, but for those that move behind
+    /// a fence, which the race would have passed.
     fn row(&self, program: &Program, race: &Race) -> MeasureSet {
         let mut row = MeasureSet::with_capacity(self.measures.len());
         let reader = race.events[race.load_step].step.copy;

@@ -15,7 +15,8 @@ pub struct Race {
     pub events: Vec<Event>,
     /// The initial state and the one after each step.
     pub states: Vec<State>,
-    /// The step, by its index, that is the load. The steps behind it are the store that races, or the section that ends in it.
+    /// The step, by its index, that is the load. The steps behind it are the store that races, or
+    /// the section that ends in it.
     pub load_step: usize,
     /// The step, by its index, that is the load's thread's last store to another address before it.
     pub store_step: usize,

@@ -1,5 +1,6 @@
-//! A violation in which only two copies act: most attacks that are feasible need no more, and where fixed copies are many, two
-//! of them have few configurations. The others idle, which every computation allows them.
+//! A violation in which only two copies act: most attacks that are feasible need no more, and where
+//! fixed copies are many, two of them have few configurations. The others idle, which every
+//! computation allows them.
 
 use super::CheckOptions;
 use crate::decide::schedule::AMONG_TWO;
@@ -10,8 +11,9 @@ use palisade_exploration::instrumented::{Attack, search};
 use palisade_model::limits::Budget;
 use palisade_model::program::{Copies, Program, ThreadId};
 
-/// A violation by an attack in which the attacker and one other copy act, if one is found soon. Programs with replicated
-/// threads and such with no more than two copies are left to other searches.
+/// A violation by an attack in which the attacker and one other copy act, if one is found soon.
+/// Programs with replicated threads and such with no more than two copies are left to other
+/// searches.
 pub(super) fn among_two(program: &Program, attack: Attack, options: &CheckOptions) -> Option<Violation> {
     let copies = |thread: ThreadId| match program.thread(thread).copies {
         Copies::Exactly(count) => Some(count),

@@ -30,14 +30,16 @@ struct Instance<'p> {
     found: Search<'p>,
     /// Whether every instance with fewer copies in all was shown robust.
     is_minimal: bool,
-    /// The ω-search, when it has come to an end: it tells which attacks are feasible for any number.
+    /// The ω-search, when it has come to an end: it tells which attacks are feasible for any
+    /// number.
     whole: Option<Search<'p>>,
 }
 
 /// The question, with what turns so far have shown.
 struct AnyNumber<'p, 'o> {
     checking: Checking<'p, 'o>,
-    /// How many copies replicated threads have together in the next instance. Those with fewer were searched.
+    /// How many copies replicated threads have together in the next instance. Those with fewer were
+    /// searched.
     copies: u32,
     /// Whether these searches were complete, and found nothing.
     smaller_are_robust: bool,
@@ -52,9 +54,9 @@ struct AnyNumber<'p, 'o> {
 }
 
 impl<'p> Checking<'p, '_> {
-    /// Any number of copies: instances with few copies in all, the ω-search and nets in turn, with growing budgets,
-    /// until one of them answers. Instances with n copies of replicated threads in all, each free to be any of them,
-    /// are one exact search.
+    /// Any number of copies: instances with few copies in all, the ω-search and nets in turn, with
+    /// growing budgets, until one of them answers. Instances with n copies of replicated threads in
+    /// all, each free to be any of them, are one exact search.
     pub(super) fn any_number(self) -> Result<Check<'p>, Fault> {
         let mut question = AnyNumber::new(self);
         match decide(&mut question, &AnyNumber::methods(), CHECK) {
@@ -165,7 +167,8 @@ impl<'p, 'o> AnyNumber<'p, 'o> {
         }
     }
 
-    /// Violations among the first values, where values grow or seem to; then all values are admitted.
+    /// Violations among the first values, where values grow or seem to; then all values are
+    /// admitted.
     fn first_values(&mut self, round: Round) -> Turn<Decided<'p>, Fault> {
         let Some(fault) = self.growing.take() else {
             // That value sets do not close suggests that data grows, but does not show it.
@@ -243,7 +246,8 @@ impl<'p> Checking<'p, '_> {
         self.record_feasible(&found);
         let violation = violation(&mut found, self.program, is_minimal)?;
         if self.options.all {
-            // What is infeasible in an instance may be feasible in a larger one: ask for any number.
+            // What is infeasible in an instance may be feasible in a larger one: ask for any
+            // number.
             let whole = match whole {
                 Some(whole) => Some(whole),
                 None if self.ask_nets(self.options.values, FIRST_VALUES).is_some() => None,

@@ -1,7 +1,8 @@
 //! Counters that wrap around: among more copies than a counter has values, two hold the same one.
 //!
-//! Instances with one copy more each would come to this after as many searches as there are values. So one search asks about the
-//! instance in which the values run out, and one about the instance with a copy less, which tells whether that is the smallest.
+//! Instances with one copy more each would come to this after as many searches as there are values.
+//! So one search asks about the instance in which the values run out, and one about the instance
+//! with a copy less, which tells whether that is the smallest.
 
 use super::Checking;
 use crate::robustness::witness::{Violation, violation};
@@ -18,8 +19,9 @@ const MOST_VALUES: u128 = 64;
 const FEWEST_VALUES: u128 = 5;
 
 impl Checking<'_, '_> {
-    /// How many copies of the replicated thread one value more needs than a counter of the program has; nothing where there are no counters that wrap around,
-    /// where these have very many values, or several replicated threads.
+    /// How many copies of the replicated thread one value more needs than a counter of the program
+    /// has; nothing where there are no counters that wrap around, where these have very many
+    /// values, or several replicated threads.
     pub(super) fn copies_to_wrap_around(&self) -> Option<u64> {
         let size = self.program.domain.filter(|_| self.counting.is_some())?.size();
         let replicated = self.program.threads.iter().filter(|thread| thread.copies == Copies::Any).count();
@@ -27,7 +29,8 @@ impl Checking<'_, '_> {
         is_asked.then(|| u64::try_from(size).expect("few values") + 1)
     }
 
-    /// A violation of the instance in which values run out, if it has one; minimal if the instance with one copy less has none.
+    /// A violation of the instance in which values run out, if it has one; minimal if the instance
+    /// with one copy less has none.
     pub(super) fn around(&self, copies: u64, values: usize, nodes: u64) -> Result<Option<Violation>, Halt<Fault>> {
         let acting = with_copies(self.program, copies);
         let mut found = self.instance(&acting, values, nodes)?;

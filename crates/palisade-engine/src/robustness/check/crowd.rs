@@ -1,4 +1,5 @@
-//! Violations for which a counter has to come around, however many copies that takes: found beside a [crowd](crate::robustness::crowds).
+//! Violations for which a counter has to come around, however many copies that takes: found beside
+//! a [crowd](crate::robustness::crowds).
 
 use super::{AttackOutcome, AttackReport, Check, CheckOptions, Checking, Observer, Verdict, list};
 use crate::decide::schedule::{CROWD, CUTS};
@@ -21,7 +22,8 @@ pub(in crate::robustness) struct Crowded {
 }
 
 impl Crowded {
-    /// A violation with a crowd, if one is found, the smallest crowds first; none where few copies do without.
+    /// A violation with a crowd, if one is found, the smallest crowds first; none where few copies
+    /// do without.
     pub(in crate::robustness) fn find(program: &Program, options: &CheckOptions) -> Option<Self> {
         let additions = additions(program);
         if additions.is_empty() || options.all {
@@ -38,7 +40,8 @@ impl Crowded {
             }
             addition.crowds().find_map(|crowd| {
                 let beside = addition.beside(program, crowd);
-                // Where that takes long, as if the counters were integers: the crowd moves them by few then, up to the domain's size.
+                // Where that takes long, as if the counters were integers: the crowd moves them by
+                // few then, up to the domain's size.
                 let integers = Program { domain: None, ..beside.clone() };
                 let found = among(&beside, &open, options);
                 let (reached, found) = found.or_else(|| among(&integers, &open, options))?;
@@ -79,7 +82,8 @@ impl Crowded {
     }
 }
 
-/// The labels that a program reaches under SC, all numbers of whose copies are fixed, and a short violation, if it has one; nothing where that takes long.
+/// The labels that a program reaches under SC, all numbers of whose copies are fixed, and a short
+/// violation, if it has one; nothing where that takes long.
 fn among(program: &Program, open: &[Attack], options: &CheckOptions) -> Option<(Reached, Option<Violation>)> {
     let budget = Budget::within(&options.limits).with_work(CROWD);
     let counting = Counting::of(Counters::of(program).into()).filter(|_| options.counters);

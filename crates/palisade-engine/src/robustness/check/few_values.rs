@@ -1,4 +1,5 @@
-//! A program that knows its counters modulo few values only: the search for a proof, and the check that a proof concludes.
+//! A program that knows its counters modulo few values only: the search for a proof, and the check
+//! that a proof concludes.
 
 use super::{AttackOutcome, AttackReport, Check, CheckOptions, Checking, Observer, Silent, Verdict, list};
 use crate::decide::schedule::{CUTS, FIRST_COUNTER_VALUES};
@@ -11,7 +12,8 @@ use palisade_model::limits::Budget;
 use palisade_model::program::{Balances, Count, Counters, LowBits, Program, TicketPair, Tickets, Value};
 use std::sync::Arc;
 
-/// How a program without its tickets, or that knows its counters modulo few values only, shows the program robust.
+/// How a program without its tickets, or that knows its counters modulo few values only, shows the
+/// program robust.
 #[derive(Clone, Debug)]
 pub enum Abstraction {
     /// Its counters are known modulo few values.
@@ -123,7 +125,8 @@ impl Values {
     }
 }
 
-/// The check of a program by one search with so many nodes, if that proves what control flow does not.
+/// The check of a program by one search with so many nodes, if that proves what control flow does
+/// not.
 pub(in crate::robustness) fn proved_within<'p>(
     program: &'p Program,
     options: &CheckOptions,
@@ -151,7 +154,8 @@ pub(in crate::robustness) fn proved_within<'p>(
 /// With fewer values than this in a domain, all of them are explored soon enough.
 const MANY_VALUES: u128 = 32;
 
-/// The check of a program with fixed copies, and with counters in a large domain that wraps, that the first values of these break, as if they were integers.
+/// The check of a program with fixed copies, and with counters in a large domain that wraps, that
+/// the first values of these break, as if they were integers.
 pub(in crate::robustness) fn broken_by_first_values<'p>(
     program: &'p Program,
     options: &CheckOptions,
@@ -176,7 +180,8 @@ pub(in crate::robustness) fn broken_by_first_values<'p>(
     Some(checking.finish(Verdict::NotRobust, Some(violation), None))
 }
 
-/// The check of a program that is robust because another one is, which does all that it does and has the same attacks.
+/// The check of a program that is robust because another one is, which does all that it does and
+/// has the same attacks.
 pub(in crate::robustness) fn concluded<'p>(
     program: &'p Program,
     options: &CheckOptions,

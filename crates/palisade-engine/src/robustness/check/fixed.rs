@@ -45,8 +45,8 @@ impl<'p> Checking<'p, '_> {
         }
     }
 
-    /// The exact search and nets in turn, with so many values admitted. When even as much as it takes gives no answer, there
-    /// are too many initial configurations, and no nets.
+    /// The exact search and nets in turn, with so many values admitted. When even as much as it
+    /// takes gives no answer, there are too many initial configurations, and no nets.
     fn exact(&mut self, values: usize) -> Result<Decided<'p>, Halt<Fault>> {
         let methods = [Method { name: "enumerate", turn: Fixed::search }, Method { name: "nets", turn: Fixed::nets }];
         let mut question = Fixed { checking: self, values };

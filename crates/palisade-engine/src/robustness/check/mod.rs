@@ -1,6 +1,6 @@
-//! The verdict: fixed numbers of copies by one exact search ([`fixed`]); any number by small instances and ω-markings
-//! in turn ([`any_number`]); where these take long, coverability of the attacks' nets takes turns with them
-//! ([`on_nets`]).
+//! The verdict: fixed numbers of copies by one exact search ([`fixed`]); any number by small
+//! instances and ω-markings in turn ([`any_number`]); where these take long, coverability of the
+//! attacks' nets takes turns with them ([`on_nets`]).
 
 mod among_two;
 mod any_number;
@@ -30,8 +30,9 @@ use palisade_model::limits::{Budget, Halt, Limits, StopReason};
 use palisade_model::program::{Counters, Program};
 use std::ops::Range;
 
-/// Distinct values of a register or an address admitted in a program without a domain, unless told otherwise. Programs
-/// whose values do not grow without end take fewer; in those that do, the search doubles with each.
+/// Distinct values of a register or an address admitted in a program without a domain, unless told
+/// otherwise. Programs whose values do not grow without end take fewer; in those that do, the
+/// search doubles with each.
 pub const DEFAULT_VALUES: usize = 64;
 
 /// How to check.
@@ -49,7 +50,8 @@ pub struct CheckOptions {
     pub values: usize,
     /// Explore up to turns of counters. Not with `one_query`.
     pub counters: bool,
-    /// Explore the net of an attack up to turns of counters as well where these are at least so many. With few, it is answered sooner as it stands.
+    /// Explore the net of an attack up to turns of counters as well where these are at least so
+    /// many. With few, it is answered sooner as it stands.
     pub net_turns: usize,
     /// Time, memory, interruption.
     pub limits: Limits,
@@ -95,8 +97,9 @@ pub struct AttackReport {
     pub attack: Attack,
     /// The answer.
     pub outcome: AttackOutcome,
-    /// What answered: `control-flow`, `enumerate`, `karp-miller`, `small-instances`, `one-query`; for attacks decided on their
-    /// nets a strategy of `palisade cover`, or `turns`, the markings up to turns of counters.
+    /// What answered: `control-flow`, `enumerate`, `karp-miller`, `small-instances`, `one-query`;
+    /// for attacks decided on their nets a strategy of `palisade cover`, or `turns`, the markings
+    /// up to turns of counters.
     pub strategy: &'static str,
     /// Configurations explored for it alone.
     pub markings: usize,
@@ -126,19 +129,25 @@ pub struct Check<'p> {
     pub attacks: Vec<AttackReport>,
     /// A computation that shows the program not robust.
     pub violation: Option<Violation>,
-    /// The search that proved the attacks it decided infeasible; none when control flow or nets decided them all.
+    /// The search that proved the attacks it decided infeasible; none when control flow or nets
+    /// decided them all.
     pub proof: Option<Search<'p>>,
     /// The attacks of a robust program that were proved infeasible on their nets.
     pub net_proofs: Vec<(Attack, AttackNetProof)>,
-    /// The evidence of a robust program that does not know all of its counters' values, in place of a proof.
+    /// The evidence of a robust program that does not know all of its counters' values, in place of
+    /// a proof.
     pub abstraction: Option<Abstraction>,
-    /// The labels that no interleaving of the copies reaches, where a verdict is given and an exploration tells.
+    /// The labels that no interleaving of the copies reaches, where a verdict is given and an
+    /// exploration tells.
     pub unreached: Option<Vec<ThreadLabel>>,
-    /// Why there are none of the nets that were asked for, so that searches answered in their place.
+    /// Why there are none of the nets that were asked for, so that searches answered in their
+    /// place.
     pub without_nets: Option<Fault>,
-    /// A step without a value that TSO reaches and SC does not; the program is not robust for that alone.
+    /// A step without a value that TSO reaches and SC does not; the program is not robust for that
+    /// alone.
     pub only_under_tso: Option<Fault>,
-    /// What may grow without end, where there is no verdict: value sets, closed thread by thread, do.
+    /// What may grow without end, where there is no verdict: value sets, closed thread by thread,
+    /// do.
     pub suspect: Option<Fault>,
     /// Configurations explored in all.
     pub markings: usize,
@@ -148,8 +157,8 @@ pub struct Check<'p> {
 ///
 /// # Errors
 ///
-/// A [`Fault`] when a reachable step has no meaning, or when values grow without end and no violation was found among
-/// the first of them.
+/// A [`Fault`] when a reachable step has no meaning, or when values grow without end and no
+/// violation was found among the first of them.
 pub(super) fn check_observed<'p>(
     program: &'p Program,
     options: &CheckOptions,
@@ -165,7 +174,8 @@ pub(super) fn check_observed<'p>(
     if checking.is_pruned() { checking.pruned() } else { checking.decide() }
 }
 
-/// Like [`check_observed`]. A violation is not made shorter, and labels that are not reached are not sought.
+/// Like [`check_observed`]. A violation is not made shorter, and labels that are not reached are
+/// not sought.
 ///
 /// # Errors
 ///
@@ -184,8 +194,8 @@ pub(crate) fn check_quickly<'p>(program: &'p Program, options: &CheckOptions) ->
     checking.decide()
 }
 
-/// A violation of a program by one attack of those that control flow does not rule out, if that attack is feasible and
-/// the limits are enough to find one. It is not a shortest one.
+/// A violation of a program by one attack of those that control flow does not rule out, if that
+/// attack is feasible and the limits are enough to find one. It is not a shortest one.
 ///
 /// # Errors
 ///
@@ -294,7 +304,8 @@ struct Checking<'p, 'o> {
     counting: Option<Counting>,
 }
 
-/// Distinct values after which data is suspected to grow: violations are then sought before going on.
+/// Distinct values after which data is suspected to grow: violations are then sought before going
+/// on.
 const SUSPICIOUS: usize = 16;
 
 impl<'p, 'o> Checking<'p, 'o> {
@@ -324,7 +335,8 @@ impl<'p, 'o> Checking<'p, 'o> {
         }
     }
 
-    /// Whether control flow has answered every attack. Where it says nothing, an exploration is needed even of a program without attacks.
+    /// Whether control flow has answered every attack. Where it says nothing, an exploration is
+    /// needed even of a program without attacks.
     fn is_pruned(&self) -> bool {
         self.open.is_empty() && !self.program.rests_on_exploration()
     }
@@ -380,8 +392,9 @@ impl<'p, 'o> Checking<'p, 'o> {
         Ok(found)
     }
 
-    /// Control flow has answered every attack. What remains to be found is an error in what the program reaches, and
-    /// labels that it does not reach: in a small exploration, as the verdict does not wait for it.
+    /// Control flow has answered every attack. What remains to be found is an error in what the
+    /// program reaches, and labels that it does not reach: in a small exploration, as the verdict
+    /// does not wait for it.
     fn pruned(mut self) -> Result<Check<'p>, Fault> {
         let CheckOptions { values, limits, .. } = self.options;
         let until_everything = !may_be_faulty(self.program);
@@ -389,7 +402,8 @@ impl<'p, 'o> Checking<'p, 'o> {
         Ok(self.finish(Verdict::Robust, None, None))
     }
 
-    /// The labels that are not reached, asked of an exploration of their own where the searches do not tell.
+    /// The labels that are not reached, asked of an exploration of their own where the searches do
+    /// not tell.
     fn unreached(&mut self) -> Option<Vec<ThreadLabel>> {
         if !self.is_reach_known {
             let CheckOptions { values, limits, .. } = self.options;

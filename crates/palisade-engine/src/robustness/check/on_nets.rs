@@ -15,8 +15,9 @@ pub(super) enum NetVerdict {
 }
 
 impl<'p> Checking<'p, '_> {
-    /// Decides the attacks on their nets alone. Where there are no nets, because the values of single threads and addresses
-    /// are more than are admitted or have no meaning, searches answer: the program need not reach those values.
+    /// Decides the attacks on their nets alone. Where there are no nets, because the values of
+    /// single threads and addresses are more than are admitted or have no meaning, searches answer:
+    /// the program need not reach those values.
     pub(super) fn nets_alone(mut self) -> Result<Check<'p>, Fault> {
         let values = self.options.values;
         let unlimited = Budget::within(&self.options.limits);
@@ -42,9 +43,10 @@ impl<'p> Checking<'p, '_> {
         }
     }
 
-    /// Asks the nets of the attacks that none has answered yet, in a turn in which an exploration may have so many
-    /// nodes and data so many values; nothing when that is not enough for a verdict. Without nets there is none: a
-    /// search may still find that values do not grow, or that what has no value is not reached.
+    /// Asks the nets of the attacks that none has answered yet, in a turn in which an exploration
+    /// may have so many nodes and data so many values; nothing when that is not enough for a
+    /// verdict. Without nets there is none: a search may still find that values do not grow, or
+    /// that what has no value is not reached.
     pub(super) fn ask_nets(&mut self, values: usize, nodes: u64) -> Option<NetVerdict> {
         let is_useless = self.options.one_query || self.open.is_empty();
         if is_useless || self.without_nets.as_ref().is_some_and(|(without, _)| values <= *without) {
@@ -117,8 +119,8 @@ impl<'p> Checking<'p, '_> {
         }
     }
 
-    /// A violation with as few copies of replicated threads as this budget shows, and whether fewer are known not to
-    /// do. All instances with fewer than `least` copies are robust.
+    /// A violation with as few copies of replicated threads as this budget shows, and whether fewer
+    /// are known not to do. All instances with fewer than `least` copies are robust.
     pub(super) fn with_fewer_copies(
         &self,
         violation: Violation,

@@ -25,11 +25,13 @@ pub struct PsoCheck {
     pub configurations: usize,
 }
 
-/// Checks a program, with as many distinct values of a register or an address as `values` without a domain.
+/// Checks a program, with as many distinct values of a register or an address as `values` without a
+/// domain.
 ///
 /// # Errors
 ///
-/// When a step that is reached has no value, or when values grow without end and no violation was found among the first of them.
+/// When a step that is reached has no value, or when values grow without end and no violation was
+/// found among the first of them.
 ///
 /// # Panics
 ///

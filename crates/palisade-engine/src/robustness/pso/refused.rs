@@ -7,7 +7,8 @@ use palisade_model::program::{Action, InstructionId, Program, ThreadId};
 pub enum NotForPso {
     /// An `sfence`: a store behind it may have to wait as well.
     StoreFence(ThreadId, InstructionId),
-    /// A locked section: it reads several addresses at once, and the stores to all of them may have to wait.
+    /// A locked section: it reads several addresses at once, and the stores to all of them may have
+    /// to wait.
     Section(ThreadId, InstructionId),
     /// Delays are accepted: the argument for that is about TSO.
     AcceptedDelays,
@@ -50,7 +51,8 @@ impl NotForPso {
     }
 }
 
-/// What keeps robustness against PSO from being decided; nothing for programs of threads without `sfence`, sections and accepted delays. Threads without copies do not matter.
+/// What keeps robustness against PSO from being decided; nothing for programs of threads without
+/// `sfence`, sections and accepted delays. Threads without copies do not matter.
 pub fn not_for_pso(program: &Program) -> Option<NotForPso> {
     if program.is_event_driven() {
         return Some(NotForPso::Events);

@@ -60,7 +60,8 @@ pub struct StaleCheck {
 pub(crate) enum StaleAnswer {
     /// The program is robust, by a certificate where one is asked for.
     Robust(Option<StaleCertificate>),
-    /// It is not. The axioms in full need not admit the violation ([`GraphViolation::is_admitted`]).
+    /// It is not. The axioms in full need not admit the violation
+    /// ([`GraphViolation::is_admitted`]).
     NotRobust(Box<GraphViolation>),
     /// A limit was reached.
     Unknown(StopReason),
@@ -70,7 +71,8 @@ pub(crate) enum StaleAnswer {
 ///
 /// # Errors
 ///
-/// When a step that is reached has no value, or when values grow without end and no violation was found among the first of them.
+/// When a step that is reached has no value, or when values grow without end and no violation was
+/// found among the first of them.
 ///
 /// # Panics
 ///

@@ -1,11 +1,15 @@
-//! Whether hardware may let a write come before an earlier read of its thread: then C11 without thin air says less than C11's programs do there.
+//! Whether hardware may let a write come before an earlier read of its thread: then C11 without
+//! thin air says less than C11's programs do there.
 //!
-//! RC11 rules out cycles of program order and reads-from; compilers and ARM, RISC-V and POWER do not. An execution of such a machine, by the usual mappings, is one
-//! of IMM \[IMM19\], and the axioms of IMM contain all others of RC11 (`C11Toimm_s.v` in its development). A cycle enters a thread by a read and leaves it by a later
-//! write. IMM keeps these in order if the read acquires, if the write releases, if a fence stands between them, or a write that releases the address of
-//! the later one (`bob`); so there are no cycles where each such pair is ordered so. A pair to one address is in order on ARMv8 and RISC-V, but not in
-//! IMM. Dependencies are not counted: a compiler may remove them. A cycle enters by a read of what another thread writes, and leaves by a write of what
-//! another one reads: what one copy alone has does not matter.
+//! RC11 rules out cycles of program order and reads-from; compilers and ARM, RISC-V and POWER do
+//! not. An execution of such a machine, by the usual mappings, is one of IMM \[IMM19\], and the
+//! axioms of IMM contain all others of RC11 (`C11Toimm_s.v` in its development). A cycle enters a
+//! thread by a read and leaves it by a later write. IMM keeps these in order if the read acquires,
+//! if the write releases, if a fence stands between them, or a write that releases the address of
+//! the later one (`bob`); so there are no cycles where each such pair is ordered so. A pair to one
+//! address is in order on ARMv8 and RISC-V, but not in IMM. Dependencies are not counted: a
+//! compiler may remove them. A cycle enters by a read of what another thread writes, and leaves by
+//! a write of what another one reads: what one copy alone has does not matter.
 
 use palisade_model::program::{
     Action, BinaryOperator, ByLabel, Copies, Expression, Instruction, InstructionId, LabelId, Operation, Ordering,
@@ -27,7 +31,8 @@ pub struct LoadBuffering {
     pub is_one_address: bool,
 }
 
-/// A pair that hardware may reorder, by control flow: one to two addresses, if there is one. Nothing where there is none.
+/// A pair that hardware may reorder, by control flow: one to two addresses, if there is one.
+/// Nothing where there is none.
 pub fn load_buffering(program: &Program) -> Option<LoadBuffering> {
     [false, true].into_iter().find_map(|is_one_address| {
         let mut threads = program.thread_ids().filter(|(_, thread)| !thread.is_left_out());
@@ -47,7 +52,8 @@ pub fn load_buffering(program: &Program) -> Option<LoadBuffering> {
     })
 }
 
-/// Whether a copy other than one of this thread may access an address, or one that is not known, in some way.
+/// Whether a copy other than one of this thread may access an address, or one that is not known, in
+/// some way.
 fn others(program: &Program, thread: ThreadId, at: Option<Value>, how: impl Fn(EventKind) -> bool) -> bool {
     program.thread_ids().filter(|(_, other)| !other.is_left_out()).any(|(id, other)| {
         let is_other = id != thread || other.copies != Copies::Exactly(1);
@@ -80,7 +86,8 @@ fn waits_to_store(instruction: &Instruction) -> bool {
     }
 }
 
-/// A write behind a read that nothing orders, of which `counts` says that it matters, by whether it is to the address of the read.
+/// A write behind a read that nothing orders, of which `counts` says that it matters, by whether it
+/// is to the address of the read.
 fn write_behind(
     thread: &Thread,
     by_label: &ByLabel,
@@ -92,7 +99,8 @@ fn write_behind(
     }
     let is_fence = |id| may_be(thread, id, |kind, _| kind == EventKind::Fence);
     let from = address(thread, read);
-    // Labels with the addresses that were released on the way; a way on which fewer were is worth all others.
+    // Labels with the addresses that were released on the way; a way on which fewer were is worth
+    // all others.
     let mut seen: Vec<(LabelId, BTreeSet<Value>)> = Vec::new();
     let mut open = vec![(thread.instruction(read).target, BTreeSet::new())];
     while let Some((label, released)) = open.pop() {

@@ -1,8 +1,10 @@
 //! Robustness against C11 and release/acquire, and races of plain data.
 //!
-//! One transition system decides the question ([`StaleSystem`](palisade_exploration::instrumented::stale::StaleSystem)), in one exploration of all attacks and phases.
-//! It is for axioms in which sequentially consistent accesses give fewer guarantees than in RC11 or C++20, so that a program that it finds robust is
-//! robust by both; what it finds beyond that is asked about by the axioms in full before it is shown.
+//! One transition system decides the question
+//! ([`StaleSystem`](palisade_exploration::instrumented::stale::StaleSystem)), in one exploration of
+//! all attacks and phases. It is for axioms in which sequentially consistent accesses give fewer
+//! guarantees than in RC11 or C++20, so that a program that it finds robust is robust by both; what
+//! it finds beyond that is asked about by the axioms in full before it is shown.
 
 mod asked;
 mod check;

@@ -6,7 +6,8 @@ use palisade_model::program::{InstructionId, Program};
 use palisade_semantics::graphs::{Axioms, Execution, by_language, is_consistent, race};
 use palisade_semantics::{CopyId, Event, Instance, Machine, Model, State, Step, StepKind};
 
-/// An execution graph that no interleaving makes, or that has a race: an interleaving and one event more.
+/// An execution graph that no interleaving makes, or that has a race: an interleaving and one event
+/// more.
 #[derive(Clone, Debug)]
 pub struct GraphViolation {
     /// By what axioms.
@@ -52,12 +53,14 @@ impl GraphViolation {
         self.execution.graph.source(last).unwrap_or_else(|| self.execution.before(last))
     }
 
-    /// The events that race, the earlier one first; nothing for a violation that no interleaving makes.
+    /// The events that race, the earlier one first; nothing for a violation that no interleaving
+    /// makes.
     pub fn race(&self) -> Option<(usize, usize)> {
         if self.claim == StaleClaim::Race { race(&self.execution.graph) } else { None }
     }
 
-    /// A cycle of program order, reads-from, modification order and from-reads through the last event; none for a race.
+    /// A cycle of program order, reads-from, modification order and from-reads through the last
+    /// event; none for a race.
     pub fn cycle(&self) -> Vec<GraphEdge> {
         match self.claim {
             StaleClaim::BeyondSc => cycle_through(&self.execution.graph, self.last_event()),
@@ -77,7 +80,8 @@ impl GraphViolation {
         }
     }
 
-    /// The violation that a run of a program by its language shows; nothing where the last event cannot be taken.
+    /// The violation that a run of a program by its language shows; nothing where the last event
+    /// cannot be taken.
     pub(super) fn of(stated: &Program, axioms: Axioms, run: GraphRun) -> Option<Self> {
         let machine = Machine::of_copies(stated, run.acting.clone(), Model::Sc).waiting();
         let (mut events, mut states) = (Vec::new(), vec![machine.initial_state()]);

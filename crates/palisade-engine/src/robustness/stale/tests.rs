@@ -143,7 +143,8 @@ fn said(program: &Program, axioms: Axioms) -> char {
     }
 }
 
-/// What is robust for any number of copies is so for one and two of each replicated thread. What is not has a witness, which `verdict` checks.
+/// What is robust for any number of copies is so for one and two of each replicated thread. What is
+/// not has a witness, which `verdict` checks.
 #[test]
 fn any_number_of_copies_agrees_with_instances() {
     let (mut instances, mut wrong) = (0, 0);
@@ -179,7 +180,8 @@ fn any_number_of_copies_agrees_with_instances() {
     assert!(instances > 10 && wrong > 0, "{instances} instances of robust programs, {wrong} programs not robust");
 }
 
-/// Robust against C11, robust against TSO by the usual mapping to x86. Awaits are left out: on x86 they are loops, which these programs lack.
+/// Robust against C11, robust against TSO by the usual mapping to x86. Awaits are left out: on x86
+/// they are loops, which these programs lack.
 #[test]
 fn robust_against_c11_is_robust_against_tso() {
     let shape = LanguageShape { awaits: 0, fences: 20, seq_cst: 30, ..LanguageShape::default() };

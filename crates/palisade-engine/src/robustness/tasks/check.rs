@@ -18,13 +18,15 @@ pub struct TaskCheck {
     pub certificate: Option<TaskCertificate>,
     /// What shows that it is not.
     pub witness: Option<TaskWitness>,
-    /// Whether every instance with fewer copies and occurrences in all, of what there is any number of, is robust.
+    /// Whether every instance with fewer copies and occurrences in all, of what there is any number
+    /// of, is robust.
     pub is_minimal: bool,
     /// How many configurations were explored.
     pub configurations: usize,
 }
 
-/// Checks an event-driven program, with as many distinct values of a register or an address as `values` without a domain.
+/// Checks an event-driven program, with as many distinct values of a register or an address as
+/// `values` without a domain.
 ///
 /// # Errors
 ///

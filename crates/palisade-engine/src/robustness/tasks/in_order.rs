@@ -16,8 +16,9 @@ pub fn is_task_witness_in_order(program: &Program, witness: &TaskWitness) -> boo
     steps.iter().all(|step| machine.apply(&mut state, *step).is_ok()) && !is_out_of_order(&state, steps)
 }
 
-/// A violation in the same instance in which the main thread takes tasks in the order of their posts, by enumeration of the computations whose
-/// invocations execute no more instructions than there. Nothing where there is none, or more than so many configurations.
+/// A violation in the same instance in which the main thread takes tasks in the order of their
+/// posts, by enumeration of the computations whose invocations execute no more instructions than
+/// there. Nothing where there is none, or more than so many configurations.
 pub fn tasks_in_order(
     program: &Program,
     witness: &TaskWitness,

@@ -1,8 +1,8 @@
 //! A violation as one of a program with more fences and exchanges, which do not stand in its way.
 //!
-//! Such measures take computations away and add none, so the steps are those of the program without them. Each copy executes the
-//! fences on its way just before the instruction that they guard, which it can at any time while its buffer is empty; an
-//! exchange has nothing to flush.
+//! Such measures take computations away and add none, so the steps are those of the program without
+//! them. Each copy executes the fences on its way just before the instruction that they guard,
+//! which it can at any time while its buffer is empty; an exchange has nothing to flush.
 
 use super::{Violation, cycle};
 use palisade_model::program::{Action, InstructionId, LabelId, Program, Thread};
@@ -10,8 +10,8 @@ use palisade_semantics::{CopyId, Machine, Model, Step, StepKind, replay_on};
 use std::collections::{BTreeMap, VecDeque};
 
 impl Violation {
-    /// The violation of `program` as one of `changed`, which has its instructions under the same numbers; nothing when a measure
-    /// stands in its way.
+    /// The violation of `program` as one of `changed`, which has its instructions under the same
+    /// numbers; nothing when a measure stands in its way.
     pub(crate) fn in_changed(self, program: &Program, changed: &Program) -> Option<Self> {
         let mut following = Following { program, changed, copies: BTreeMap::new(), steps: Vec::new() };
         let mut places = Vec::with_capacity(self.steps.len());
@@ -52,7 +52,8 @@ enum Followed {
 struct Copy {
     /// Its label in the changed program.
     label: LabelId,
-    /// For each store in its buffer in the program without the changes, whether it is there in the other one, too.
+    /// For each store in its buffer in the program without the changes, whether it is there in the
+    /// other one, too.
     buffered: VecDeque<bool>,
 }
 

@@ -1,4 +1,5 @@
-//! A violation of a program that has a crowd as a thread of its own, as one of the program whose copies the crowd is.
+//! A violation of a program that has a crowd as a thread of its own, as one of the program whose
+//! copies the crowd is.
 
 use super::{Violation, cycle};
 use crate::robustness::crowds::Crowd;
@@ -11,8 +12,9 @@ impl Violation {
         self.steps.iter().any(|step| matches!(step.kind, StepKind::Crowd { .. }))
     }
 
-    /// The violation of a program with one more thread, the last, as one of `program`, where a crowd does what that thread does; nothing where it does
-    /// nothing, or acts when the attacker delays, or where there are not so many copies.
+    /// The violation of a program with one more thread, the last, as one of `program`, where a
+    /// crowd does what that thread does; nothing where it does nothing, or acts when the attacker
+    /// delays, or where there are not so many copies.
     pub(in crate::robustness) fn with_crowd(self, program: &Program, crowd: Crowd) -> Option<Self> {
         let retold = crowd.retold(program, &self.instance, &self.steps)?;
         if retold.moves >= self.issue {

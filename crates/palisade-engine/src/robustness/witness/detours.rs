@@ -1,6 +1,7 @@
 //! Runs of an attack's net without detours, for violations that people read.
 //!
-//! The engine's runs are as its strategies find them, and may lead helpers through whole rounds that nothing depends on.
+//! The engine's runs are as its strategies find them, and may lead helpers through whole rounds
+//! that nothing depends on.
 
 use palisade_evidence::NetRun;
 use palisade_model::net::{OmegaCount, Problem, TransitionId};
@@ -11,8 +12,8 @@ const TRIED: usize = 20_000_000;
 /// A longer run is not shown.
 const LONGEST: usize = 1_000_000;
 
-/// The firings of a run to the problem's only target, one by one, none of which can be left out: neither alone nor
-/// together with all those after it that it makes possible.
+/// The firings of a run to the problem's only target, one by one, none of which can be left out:
+/// neither alone nor together with all those after it that it makes possible.
 ///
 /// None when these are too many to be shown one by one.
 pub(in crate::robustness) fn without_detours(problem: &Problem, run: &NetRun) -> Option<Vec<TransitionId>> {

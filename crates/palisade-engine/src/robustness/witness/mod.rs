@@ -1,10 +1,10 @@
-//! From a route through the explorations ([`route`]) or a run of a net ([`net_run`]) to a TSO computation of the
-//! original program in the form of Fig. 4.
+//! From a route through the explorations ([`route`]) or a run of a net ([`net_run`]) to a TSO
+//! computation of the original program in the form of Fig. 4.
 //!
-//! Both are sequences of steps of anonymous tokens. Here the tokens get names (copies of threads), settled local
-//! states get the local instructions that lead to them (only when the thread acts again, so that nothing idle is
-//! shown), stores of helpers are flushed at once and those of the attacker at the end. The result is replayed on the
-//! TSO semantics.
+//! Both are sequences of steps of anonymous tokens. Here the tokens get names (copies of threads),
+//! settled local states get the local instructions that lead to them (only when the thread acts
+//! again, so that nothing idle is shown), stores of helpers are flushed at once and those of the
+//! attacker at the end. The result is replayed on the TSO semantics.
 
 mod changed;
 mod crowd;
@@ -41,12 +41,13 @@ pub struct Violation {
     pub attacker: CopyId,
     /// How many copies of each thread there are.
     pub instance: Instance,
-    /// The copies that take steps, ascending. States and traces list these copies alone: others change nothing, and may be
-    /// many.
+    /// The copies that take steps, ascending. States and traces list these copies alone: others
+    /// change nothing, and may be many.
     pub acting: Vec<CopyId>,
     /// Whether every instance with fewer copies of replicated threads in all was shown robust.
     pub instance_minimal: bool,
-    /// Whether no computation of an instance with as many copies in all shows the attack in fewer steps.
+    /// Whether no computation of an instance with as many copies in all shows the attack in fewer
+    /// steps.
     pub shortest: bool,
     /// The computation.
     pub steps: Vec<Step>,
@@ -93,8 +94,8 @@ pub fn witness_evidence(violation: &Violation) -> Witness {
 #[derive(Clone, Debug)]
 struct Deed {
     copy: CopyId,
-    /// The settled local state at which the copy must be first; none for the attacker, which moves instruction by
-    /// instruction.
+    /// The settled local state at which the copy must be first; none for the attacker, which moves
+    /// instruction by instruction.
     at: Option<Local>,
     instruction: InstructionId,
     /// The attacker's registers afterwards, for the choice of `<- *`.
@@ -103,7 +104,8 @@ struct Deed {
     flush: bool,
 }
 
-/// A computation of named copies, without the local instructions that lead from one action to the next.
+/// A computation of named copies, without the local instructions that lead from one action to the
+/// next.
 #[derive(Clone, Debug)]
 pub(crate) struct Story {
     attack: Attack,
@@ -169,7 +171,8 @@ impl Story {
         self.deeds.push(Deed { copy: self.attacker, at: None, instruction, after: None, flush: false });
     }
 
-    /// The attacker's next instruction under PSO, at a settled local state. Of its stores only st_A is delayed.
+    /// The attacker's next instruction under PSO, at a settled local state. Of its stores only st_A
+    /// is delayed.
     pub(super) fn go_on_at(&mut self, at: &Local, instruction: InstructionId) {
         self.help(self.attacker, at, instruction);
     }
@@ -258,7 +261,8 @@ impl<'m, 'p> Computation<'m, 'p> {
         self.steps.push(step);
     }
 
-    /// The youngest store in the buffer of a copy reaches memory under PSO, the oldest one under TSO.
+    /// The youngest store in the buffer of a copy reaches memory under PSO, the oldest one under
+    /// TSO.
     fn flush(&mut self, copy: CopyId) {
         let position = self.machine.position(copy).expect("the copy belongs to the instance");
         let youngest = self.state.threads()[position].buffer.last();
@@ -331,7 +335,8 @@ impl<'m, 'p> Computation<'m, 'p> {
     }
 }
 
-/// The cycle under TSO: the attacker's last node is ld_A, and st_A is the first of its `delayed` last stores.
+/// The cycle under TSO: the attacker's last node is ld_A, and st_A is the first of its `delayed`
+/// last stores.
 fn cycle(trace: &Trace, position: usize, delayed: usize) -> Vec<Edge> {
     let nodes = &trace.threads()[position];
     let is_store = |node: &Node| node.accesses.iter().any(|access| access.kind == AccessKind::Store);
@@ -357,7 +362,8 @@ fn access_at(machine: &Machine<'_>, replay: &Replay, step: usize) -> NodeId {
     NodeId { position: machine.position(copy).expect("the copy belongs to the instance"), index }
 }
 
-/// The cycle from st_A in program order to ld_A, and along happens-before back to st_A [ESOP13, Theorem 1], shortest from ld_A on.
+/// The cycle from st_A in program order to ld_A, and along happens-before back to st_A [ESOP13,
+/// Theorem 1], shortest from ld_A on.
 fn cycle_between(trace: &Trace, from: NodeId, to: NodeId) -> Vec<Edge> {
     let back = shortest_path(trace, to, from);
     let mut cycle = vec![Edge { from, to, relation: Relation::ProgramOrder, address: None }];

@@ -24,7 +24,8 @@ impl Names {
         Self { acting: Vec::new(), idle, next: vec![0; program.threads.len()] }
     }
 
-    /// The copy on a place, which leaves it: one that has acted, or one that is there from the beginning.
+    /// The copy on a place, which leaves it: one that has acted, or one that is there from the
+    /// beginning.
     pub(in crate::robustness) fn take(&mut self, place: u32) -> CopyId {
         if let Some(index) = self.acting.iter().position(|(_, at)| *at == place) {
             return self.acting.swap_remove(index).0;

@@ -8,8 +8,8 @@ use palisade_exploration::instrumented::net::{AttackNet, Firing};
 use palisade_model::program::{Copies, Program};
 use palisade_semantics::CopyId;
 
-/// The violation that a run to `success` shows, detours left out. Copies of replicated threads are counted as they act; whether fewer
-/// would do is not known.
+/// The violation that a run to `success` shows, detours left out. Copies of replicated threads are
+/// counted as they act; whether fewer would do is not known.
 pub(in crate::robustness) fn violation_of_run(
     program: &Program,
     attack: Attack,
@@ -66,7 +66,8 @@ impl Naming<'_, '_> {
         }
     }
 
-    /// The copy in a local state, which leaves it: one that has acted, or one that is there from the beginning.
+    /// The copy in a local state, which leaves it: one that has acted, or one that is there from
+    /// the beginning.
     fn take(&mut self, state: (u32, bool)) -> CopyId {
         match self.tokens.iter().position(|(_, at)| *at == state) {
             Some(index) => self.tokens.swap_remove(index).0,

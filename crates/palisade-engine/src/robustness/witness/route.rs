@@ -83,13 +83,15 @@ struct Naming {
     idle: Vec<(u32, ThreadId, u32)>,
     /// For fixed threads, how many copies have acted.
     next: Vec<u64>,
-    /// The turn of counters that takes the computation's configuration to the one that the search has for it.
+    /// The turn of counters that takes the computation's configuration to the one that the search
+    /// has for it.
     turn: u32,
     story: Story,
 }
 
 impl Naming {
-    /// Counts the tokens of fixed threads at the beginning. They get names when they act: there may be very many.
+    /// Counts the tokens of fixed threads at the beginning. They get names when they act: there may
+    /// be very many.
     fn count_initial(&mut self, system: &System<'_>, entries: &[Entry]) {
         for entry in entries.iter().filter(|entry| entry.place != Place::SPARE.number()) {
             let thread = system.local_at(Place::from_number(entry.place)).thread;
@@ -97,7 +99,8 @@ impl Naming {
         }
     }
 
-    /// The copy on a place, which leaves it: one that has acted, or one that is there from the beginning.
+    /// The copy on a place, which leaves it: one that has acted, or one that is there from the
+    /// beginning.
     fn take(&mut self, place: u32) -> CopyId {
         if let Some(index) = self.tokens.iter().position(|(_, at)| *at == place) {
             return self.tokens.swap_remove(index).0;

@@ -1,9 +1,11 @@
 //! A shortest computation for an attack that is known to be feasible.
 //!
-//! Searches settle threads at once, and nets forget the order in which their strategies found a run. What either shows is a violation, and as a
-//! rule longer than it need be: so the attack is searched again ([`Shortening`]). The violation that is there bounds
-//! the search: what cannot be at least as short is left out. Two copies may act first, then three, and so on, since few threads are searched soon
-//! and give a tight bound for more. Among shortest computations, the one with the fewest acting copies is taken.
+//! Searches settle threads at once, and nets forget the order in which their strategies found a
+//! run. What either shows is a violation, and as a rule longer than it need be: so the attack is
+//! searched again ([`Shortening`]). The violation that is there bounds the search: what cannot be
+//! at least as short is left out. Two copies may act first, then three, and so on, since few
+//! threads are searched soon and give a tight bound for more. Among shortest computations, the one
+//! with the fewest acting copies is taken.
 
 use super::{Story, Violation};
 use palisade_exploration::instrumented::system::Place;

@@ -79,7 +79,8 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// The cycle is closed when the address of st_A has been accessed and no section is open (Eq. 13).
+    /// The cycle is closed when the address of st_A has been accessed and no section is open (Eq.
+    /// 13).
     pub(super) fn success(&mut self, store_address: Value) {
         let gone = self.place(Meaning::Gone(store_address));
         let free = self.place(Meaning::Lock(false));

@@ -86,8 +86,8 @@ impl<'p> Builder<'p> {
         }
     }
 
-    /// Counts a piece of work, and says whether to go on: a single place can have as many transitions as there are memories,
-    /// levels and sections to go with it.
+    /// Counts a piece of work, and says whether to go on: a single place can have as many
+    /// transitions as there are memories, levels and sections to go with it.
     pub(super) fn goes_on(&mut self) -> bool {
         self.work += 1;
         if self.work.is_multiple_of(WORK) && self.stopped.is_none() {

@@ -1,12 +1,16 @@
 //! The symmetry of a net: turns of counters.
 //!
-//! A turn of a class by k takes each place to a place: a value of an address of the class to the turned value, local states and attackers to
-//! those with turned registers, everything else to itself. Counters commute with what a program does, so transitions should go to transitions; but
-//! the net has the places that value sets admit, closed thread by thread, and these need not be closed under turns – an address may start beside the values that
-//! it has later, copies may choose where they settle, a computed address may be a counter's. So the net is asked: turns are used where they permute its places and
-//! transitions, and nothing rests on why they do. No place is added to make them do so.
+//! A turn of a class by k takes each place to a place: a value of an address of the class to the
+//! turned value, local states and attackers to those with turned registers, everything else to
+//! itself. Counters commute with what a program does, so transitions should go to transitions; but
+//! the net has the places that value sets admit, closed thread by thread, and these need not be
+//! closed under turns – an address may start beside the values that it has later, copies may choose
+//! where they settle, a computed address may be a counter's. So the net is asked: turns are used
+//! where they permute its places and transitions, and nothing rests on why they do. No place is
+//! added to make them do so.
 //!
-//! The least turn of a class that is tried takes the values that its reference has in the net to each other, and is a multiple of the class's step.
+//! The least turn of a class that is tried takes the values that its reference has in the net to
+//! each other, and is a multiple of the class's step.
 
 use super::AttackNet;
 use super::meaning::Meaning;
@@ -173,7 +177,8 @@ fn turned_meaning(net: &mut AttackNet<'_>, turn: u32, meaning: &Meaning) -> Mean
     }
 }
 
-/// What a permutation makes of places, by how often it is applied; nothing where that is too much. So many turns are none.
+/// What a permutation makes of places, by how often it is applied; nothing where that is too much.
+/// So many turns are none.
 fn powers(once: &[u32], turns: usize) -> Option<Vec<Vec<u32>>> {
     if once.len().saturating_mul(turns) > MOST_TURNED {
         return None;

@@ -92,7 +92,8 @@ impl Builder<'_> {
         }
     }
 
-    /// The ways an action can happen before ld_A and after it; with each, whether its thread has joined.
+    /// The ways an action can happen before ld_A and after it; with each, whether its thread has
+    /// joined.
     fn with_stage(
         &mut self,
         arcs: Arcs,
@@ -148,7 +149,8 @@ impl Builder<'_> {
         ways
     }
 
-    /// The ways to join by an access: the accesses recorded in the open section, if any, count with it.
+    /// The ways to join by an access: the accesses recorded in the open section, if any, count with
+    /// it.
     fn joining(&mut self, arcs: &Arcs, address: Value, known: Option<Level>, level: Level) -> Vec<Arcs> {
         let mut ways = Vec::new();
         for section in self.sections.clone() {

@@ -1,9 +1,11 @@
 //! The markings of a net up to turns of counters.
 //!
-//! [`TurnedNet`] is the eager net as the exploration of configurations takes it: the marked places of all units are the control, the
-//! tokens of threads are counters. A marking is kept as the one of its turns in which the reference of each class holds its initial value, or less than
-//! a least turn above it; THEORY.md ("Nets up to shifts") has the proof that nothing is lost. What is
-//! reached with any number of copies is a set of ω-markings; a run is found among fixed copies, as many in each place that any number of them is in at first as it takes.
+//! [`TurnedNet`] is the eager net as the exploration of configurations takes it: the marked places
+//! of all units are the control, the tokens of threads are counters. A marking is kept as the one
+//! of its turns in which the reference of each class holds its initial value, or less than a least
+//! turn above it; THEORY.md ("Nets up to shifts") has the proof that nothing is lost. What is
+//! reached with any number of copies is a set of ω-markings; a run is found among fixed copies, as
+//! many in each place that any number of them is in at first as it takes.
 
 use super::AttackNet;
 use super::meaning::Meaning;
@@ -30,7 +32,8 @@ pub struct TurnedNet<'n> {
     symmetry: Symmetry,
     /// By place, whether tokens are counted there, and whether any number of them may come there.
     counted: Vec<Option<bool>>,
-    /// The transitions by the place where they take a counted token, and by the first other place of memory that they look at.
+    /// The transitions by the place where they take a counted token, and by the first other place
+    /// of memory that they look at.
     moves: FxHashMap<(Option<u32>, Option<u32>), Vec<Move>>,
     /// By place, whether it says what memory holds.
     is_memory: Vec<bool>,
@@ -78,7 +81,8 @@ impl<'n> TurnedNet<'n> {
         turned
     }
 
-    /// Whether `success` can be marked, with what an exploration with so many nodes tells, and how many it had.
+    /// Whether `success` can be marked, with what an exploration with so many nodes tells, and how
+    /// many it had.
     pub fn explore(&mut self, budget: &Budget) -> (Outcome, usize) {
         let is_any = self.net().initial.contains(&OmegaCount::Omega);
         let (found, nodes) = match self.explore_from(None, if is_any { Mode::Omega } else { Mode::Exact }, budget) {

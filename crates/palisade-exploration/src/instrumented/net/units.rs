@@ -34,7 +34,8 @@ impl<'p> Builder<'p> {
                 Meaning::Token(..) | Meaning::Start(_) | Meaning::Spare => {}
             }
         }
-        // The attacker's token leaves its thread, and so does one that stops: then these are no unit.
+        // The attacker's token leaves its thread, and so does one that stops: then these are no
+        // unit.
         let mut of_thread = vec![Vec::new(); self.program.threads.len()];
         for (index, meaning) in self.meanings.iter().enumerate() {
             let thread = match meaning {

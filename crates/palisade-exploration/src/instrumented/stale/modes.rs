@@ -1,4 +1,5 @@
-//! What the instructions of a program are to the axioms, and which of what could be known of an attack can matter.
+//! What the instructions of a program are to the axioms, and which of what could be known of an
+//! attack can matter.
 
 use super::views::{Access, Facts, Location, View};
 use palisade_evidence::Forgotten;
@@ -15,7 +16,8 @@ pub(super) struct Mode {
     pub(super) storing: Option<(EventKind, Ordering)>,
     /// When it does not.
     pub(super) loading: Option<(EventKind, Ordering)>,
-    /// Whether what it does depends on the value that it reads, beyond registers and the value it writes: it waits, or compares.
+    /// Whether what it does depends on the value that it reads, beyond registers and the value it
+    /// writes: it waits, or compares.
     pub(super) compares: bool,
 }
 
@@ -62,8 +64,9 @@ pub(super) struct Use {
 }
 
 impl Use {
-    /// Whether w' may be taken to be the last write of the address: nobody waits, compares or updates. Then each stale event could as well read what the last write has
-    /// overwritten, or come right before that one, in the graph of what leads to it.
+    /// Whether w' may be taken to be the last write of the address: nobody waits, compares or
+    /// updates. Then each stale event could as well read what the last write has overwritten, or
+    /// come right before that one, in the graph of what leads to it.
     pub(super) fn ends_with_the_guess(self) -> bool {
         !self.compares && !self.updates
     }
@@ -202,7 +205,8 @@ impl Modes {
 
     /// Forgets what cannot matter of what is known at an address.
     pub(super) fn trim_location(&self, address: Value, location: &mut Location) {
-        // An address that no constant names is left alone, so that those which are not can be listed.
+        // An address that no constant names is left alone, so that those which are not can be
+        // listed.
         if self.uses.contains_key(&address) && !self.used(address).learns {
             location.message = Facts::NONE;
         }
@@ -224,7 +228,8 @@ impl Modes {
         all.filter(|it| it.acquirable || it.released || it.everything).collect()
     }
 
-    /// The addresses of which nobody learns what is written there, among those that constants name, ascending.
+    /// The addresses of which nobody learns what is written there, among those that constants name,
+    /// ascending.
     pub(super) fn unheard(&self) -> Vec<Value> {
         let mut addresses: Vec<Value> =
             self.uses.keys().copied().filter(|address| !self.used(*address).learns).collect();

@@ -17,7 +17,8 @@ use rustc_hash::FxHashMap;
 pub enum Role {
     /// A step under SC.
     Interleaved,
-    /// The write that is guessed to overwrite what the last event reads, or the first access of a race.
+    /// The write that is guessed to overwrite what the last event reads, or the first access of a
+    /// race.
     Guessed,
     /// The last event: stale, or the second access of a race.
     Last,
@@ -112,7 +113,8 @@ pub struct StaleSystem<'p> {
 }
 
 impl<'p> StaleSystem<'p> {
-    /// The instrumented program of one [by its language](palisade_semantics::graphs::by_language), with so many spare copies or any number of them.
+    /// The instrumented program of one [by its language](palisade_semantics::graphs::by_language),
+    /// with so many spare copies or any number of them.
     pub fn new(program: &'p Program, axioms: Axioms, growth: Growth, spare: Option<u32>) -> Self {
         let modes = Modes::of(program, axioms);
         Self {

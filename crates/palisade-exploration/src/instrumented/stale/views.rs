@@ -1,15 +1,20 @@
 //! What threads and addresses know of an overwriting write, and how accesses and fences change it.
 //!
-//! Let e be a later event that reads what w' has overwritten, or comes right before w' in modification order. The graph with e is inconsistent when a path comes back to e:
+//! Let e be a later event that reads what w' has overwritten, or comes right before w' in
+//! modification order. The graph with e is inconsistent when a path comes back to e:
 //!
 //! * *Coherence*: a write at or behind w', or a reader of one, happens before e ([`Facts::KNOWS`]).
-//! * *SC*: a path of `psc` comes back. It goes from a sequentially consistent event at or before e past e to such a write, or to a reader of one, and on by `psc`.
-//!   A sequentially consistent event to which such a path leads is *reached*: fences by happens-before ([`Facts::REACHES`] says that a fence from here on is reached),
-//!   or by modification order and from-reads from an access behind a reached one ([`Facts::FENCED`] says that a reached fence happens before here,
+//! * *SC*: a path of `psc` comes back. It goes from a sequentially consistent event at or before e
+//!   past e to such a write, or to a reader of one, and on by `psc`. A sequentially consistent
+//!   event to which such a path leads is *reached*: fences by happens-before ([`Facts::REACHES`]
+//!   says that a fence from here on is reached), or by modification order and from-reads from an
+//!   access behind a reached one ([`Facts::FENCED`] says that a reached fence happens before here,
 //!   [`Location::behind`] that an access of the address is behind one).
 //!
-//! Paths come in two families ([`Family`]). Those that begin at a fence before e may go on at readers of the writes; those that begin at e itself, when it is a
-//! sequentially consistent access, go on at the writes alone. All is for the axioms with the fewer guarantees, [`WeakC11`](palisade_semantics::graphs::Axioms::WeakC11).
+//! Paths come in two families ([`Family`]). Those that begin at a fence before e may go on at
+//! readers of the writes; those that begin at e itself, when it is a sequentially consistent
+//! access, go on at the writes alone. All is for the axioms with the fewer guarantees,
+//! [`WeakC11`](palisade_semantics::graphs::Axioms::WeakC11).
 
 use palisade_evidence::Level;
 use palisade_model::program::Ordering;
@@ -85,7 +90,8 @@ impl Facts {
     }
 }
 
-/// What a thread knows. The facts of `released` are among those of `current`, and these among those of `acquirable`.
+/// What a thread knows. The facts of `released` are among those of `current`, and these among those
+/// of `acquirable`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct View {
     /// Whether a path leads from w' to the thread.
@@ -107,11 +113,13 @@ pub struct Location {
     pub level: Option<Level>,
     /// What an acquiring read of its last write learns.
     pub message: Facts,
-    /// By family, the strongest access behind a reached fence: from it modification order and from-reads lead to later writes, and from a write to later reads.
+    /// By family, the strongest access behind a reached fence: from it modification order and
+    /// from-reads lead to later writes, and from a write to later reads.
     pub behind: [Option<Level>; 2],
     /// The families of which a sequentially consistent access of it is reached.
     pub reached: Families,
-    /// The families of which its last write is sequentially consistent, and reached or behind a reached fence.
+    /// The families of which its last write is sequentially consistent, and reached or behind a
+    /// reached fence.
     pub last: Families,
 }
 
@@ -139,7 +147,8 @@ impl Access {
 }
 
 impl Location {
-    /// Whether a path leads from w' to an access of the address: one that reads comes behind a write, one that writes behind any access.
+    /// Whether a path leads from w' to an access of the address: one that reads comes behind a
+    /// write, one that writes behind any access.
     pub fn leads_to(&self, access: Access) -> bool {
         if access.writes { self.level.is_some() } else { self.level == Some(Level::Store) }
     }
@@ -151,7 +160,8 @@ impl Location {
 }
 
 impl View {
-    /// Makes an access on a path. `overwrites` says whether the address is that of w'; of what is learned, only `tracked` is kept.
+    /// Makes an access on a path. `overwrites` says whether the address is that of w'; of what is
+    /// learned, only `tracked` is kept.
     pub fn access(&mut self, location: &mut Location, access: Access, overwrites: bool, tracked: Facts) {
         let Access { reads, writes, ordering } = access;
         let before = *self;
@@ -234,7 +244,8 @@ impl View {
         }
     }
 
-    /// Whether the axioms admit an access as a last event that reads what w' has overwritten, or comes right before w'.
+    /// Whether the axioms admit an access as a last event that reads what w' has overwritten, or
+    /// comes right before w'.
     pub fn admits(&self, ordering: Ordering) -> bool {
         self.joined
             && !self.current.has(Facts::KNOWS)

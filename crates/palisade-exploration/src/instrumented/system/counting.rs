@@ -9,11 +9,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub struct Counting {
     /// The classes.
     pub(crate) counters: Arc<Counters>,
-    /// Whether a computed address was not where it was assumed to be: then what was explored means nothing.
+    /// Whether a computed address was not where it was assumed to be: then what was explored means
+    /// nothing.
     is_broken: Arc<AtomicBool>,
     /// Of each class the address whose value says which turn is taken.
     references: Arc<[Value]>,
-    /// Of each class the greatest value that stands for all that are less, where what is far behind is one value.
+    /// Of each class the greatest value that stands for all that are less, where what is far behind
+    /// is one value.
     ends: Arc<[Option<Value>]>,
 }
 
@@ -25,7 +27,8 @@ impl Counting {
         (!counters.is_empty()).then(|| Self { counters, is_broken: Arc::default(), references, ends })
     }
 
-    /// The classes, in which what is at most an end is one value for each residue; each relative to one of its addresses.
+    /// The classes, in which what is at most an end is one value for each residue; each relative to
+    /// one of its addresses.
     #[must_use]
     pub fn with_ends(self, references: Vec<Value>, ends: Vec<Value>) -> Self {
         Self { references: references.into(), ends: ends.into_iter().map(Some).collect(), ..self }

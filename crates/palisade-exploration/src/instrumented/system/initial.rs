@@ -20,7 +20,8 @@ fn splits(copies: u64, places: &[u32]) -> Option<Vec<Vec<Entry>>> {
 
 /// The tokens of the initial configurations.
 pub struct InitialTokens {
-    /// For each initial configuration its tokens, sorted by place. The place of spare copies has the largest number.
+    /// For each initial configuration its tokens, sorted by place. The place of spare copies has
+    /// the largest number.
     pub(crate) roots: Vec<Vec<Entry>>,
     /// The places in which a spare copy may begin.
     pub(crate) spare_places: Vec<u32>,
@@ -30,8 +31,9 @@ impl InitialTokens {
     /// The place of copies of replicated threads that have not chosen their thread yet.
     pub const SPARE: u32 = u32::MAX;
 
-    /// Every way in which the copies of a program may begin, when each thread may begin in the given places. Any number of copies
-    /// is ω in each of them, or `spare` copies in all. None when there are too many, or too many copies to count.
+    /// Every way in which the copies of a program may begin, when each thread may begin in the
+    /// given places. Any number of copies is ω in each of them, or `spare` copies in all. None when
+    /// there are too many, or too many copies to count.
     pub(crate) fn of(
         program: &Program,
         spare: Option<u32>,

@@ -38,8 +38,8 @@ impl From<&Local> for LocalState {
     }
 }
 
-/// A range of the table of targets: the settled local states an action leads to; none where the thread stops. And a range of
-/// the table of properties violated on the way there.
+/// A range of the table of targets: the settled local states an action leads to; none where the
+/// thread stops. And a range of the table of properties violated on the way there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Targets {
     start: u32,
@@ -220,7 +220,8 @@ impl<'p> Locals<'p> {
         holds.map(|holds| !holds).map_err(fault)
     }
 
-    /// The table that keeps local states of invocations that have come to their end, and of those that have stopped before.
+    /// The table that keeps local states of invocations that have come to their end, and of those
+    /// that have stopped before.
     pub(crate) fn keeping_ends(self) -> Self {
         Self { keeps_stopped: true, keeps_ends: true, ..self }
     }
@@ -230,8 +231,9 @@ impl<'p> Locals<'p> {
         action.is_local() || !self.marks_buffers && *action == Action::StoreFence
     }
 
-    /// The table that notes which of these properties are violated while threads settle, and keeps local states of
-    /// threads that have stopped; their labels and registers where the final states are `observed`.
+    /// The table that notes which of these properties are violated while threads settle, and keeps
+    /// local states of threads that have stopped; their labels and registers where the final states
+    /// are `observed`.
     pub(crate) fn watching(
         mut self,
         properties: impl IntoIterator<Item = (ThreadId, InstructionId, u32)>,
@@ -343,8 +345,8 @@ impl<'p> Locals<'p> {
         Ok(value)
     }
 
-    /// What a move does when memory holds `read` at its address (ignored by moves that do not read). Nothing when
-    /// the step is cut, or waits for another value.
+    /// What a move does when memory holds `read` at its address (ignored by moves that do not
+    /// read). Nothing when the step is cut, or waits for another value.
     pub(crate) fn outcome(&mut self, local: u32, step: Move, read: Value) -> Result<Option<Executed>, Fault> {
         let reads = matches!(step.operation, Operation::Load(_) | Operation::Update(_));
         let key = (local, step.instruction, if reads { read } else { 0 });
@@ -383,8 +385,8 @@ impl<'p> Locals<'p> {
         Ok(Some(outcome))
     }
 
-    /// The registers after a non-local instruction that, if it reads memory, reads `read`, and what it stores when it
-    /// updates memory.
+    /// The registers after a non-local instruction that, if it reads memory, reads `read`, and what
+    /// it stores when it updates memory.
     pub fn execute(
         &self,
         thread: ThreadId,
@@ -439,7 +441,8 @@ impl<'p> Locals<'p> {
         self.settle(thread, instruction, template.initial, registers, false)
     }
 
-    /// The local states at which memory is next touched. `cause` is the instruction blamed for growth at the first label.
+    /// The local states at which memory is next touched. `cause` is the instruction blamed for
+    /// growth at the first label.
     fn settle(
         &mut self,
         thread: ThreadId,
@@ -493,7 +496,8 @@ impl<'p> Locals<'p> {
             }
         }
         if found.is_empty() {
-            // Every path was cut, or it circles among local instructions for ever: then the thread has stopped for others.
+            // Every path was cut, or it circles among local instructions for ever: then the thread
+            // has stopped for others.
             if self.was_cut {
                 return Ok(None);
             }
@@ -514,7 +518,8 @@ impl<'p> Locals<'p> {
         Ok(Some(Targets { start: number(start), end: number(self.target_arena.len()), violated }))
     }
 
-    /// Where a thread comes to that passes at most so many labels at which nothing but a `nop` stands. The same registers are live there.
+    /// Where a thread comes to that passes at most so many labels at which nothing but a `nop`
+    /// stands. The same registers are live there.
     fn past_nops(&mut self, thread: ThreadId, mut label: LabelId, passes: &mut usize) -> LabelId {
         while *passes > 0
             && let [only] = self.by_label[thread.index()][label.index()]

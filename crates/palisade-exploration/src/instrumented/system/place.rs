@@ -7,7 +7,8 @@ use super::initial::InitialTokens;
 pub struct Place(pub(super) u32);
 
 impl Place {
-    /// Copies of replicated threads that have not chosen their thread yet (see `System::with_spare_copies`).
+    /// Copies of replicated threads that have not chosen their thread yet (see
+    /// `System::with_spare_copies`).
     pub const SPARE: Place = Place(InitialTokens::SPARE);
 
     /// The place of a local state.

@@ -1,17 +1,21 @@
 //! Configurations up to the turns of counters.
 //!
-//! The classes of counters of a program ([`Counters`]) can be turned without any step noticing. So the searches keep one
-//! configuration for all that turn into each other: the one in which the first address of each class holds a value at most
-//! a step above its initial one. Where a step leads elsewhere, what it leads to is turned at once ([`Instrumented::turn`]).
-//! Which turn that takes depends on memory alone; phases that begin do not change memory, so configurations stay as they should be.
+//! The classes of counters of a program ([`Counters`]) can be turned without any step noticing. So
+//! the searches keep one configuration for all that turn into each other: the one in which the
+//! first address of each class holds a value at most a step above its initial one. Where a step
+//! leads elsewhere, what it leads to is turned at once ([`Instrumented::turn`]). Which turn that
+//! takes depends on memory alone; phases that begin do not change memory, so configurations stay as
+//! they should be.
 //!
-//! Proof that this loses nothing: let the configurations explored be closed under steps followed by turns. Every reachable configuration
-//! is one of them, turned: the initial one is (no turn takes it to itself); and if `c` is `d` turned by t, with `d` explored, then a step from `c`
-//! to `c'` is a step from `d` to `d'` with `c'` = `d'` turned by t, as turning commutes with steps; and `d'` turned is explored.
-//! Faults, success and what is reached are the same in `c` and `d`. ∎
+//! Proof that this loses nothing: let the configurations explored be closed under steps followed by
+//! turns. Every reachable configuration is one of them, turned: the initial one is (no turn takes
+//! it to itself); and if `c` is `d` turned by t, with `d` explored, then a step from `c` to `c'` is
+//! a step from `d` to `d'` with `c'` = `d'` turned by t, as turning commutes with steps; and `d'`
+//! turned is explored. Faults, success and what is reached are the same in `c` and `d`. ∎
 //!
-//! Where what is far behind is one value (THEORY.md, "Monotone counters"), turned values at most an end become the one that stands for them, and places come together.
-//! Such a turn, again and again, takes each place to one where it stays.
+//! Where what is far behind is one value (THEORY.md, "Monotone counters"), turned values at most an
+//! end become the one that stands for them, and places come together. Such a turn, again and again,
+//! takes each place to one where it stays.
 
 use super::counting::Counting;
 use super::{Control, InitialTokens, Instrumented, Local, Memory, MemoryModel};
@@ -94,7 +98,8 @@ impl<M: MemoryModel> Instrumented<'_, M> {
         (turned, turn)
     }
 
-    /// Turns a marking with the given control into the one that stands for it; the control then, and the turn.
+    /// Turns a marking with the given control into the one that stands for it; the control then,
+    /// and the turn.
     pub(super) fn turn(&mut self, control: u32, entries: &mut Vec<Entry>) -> (u32, u32) {
         let (control, turn) = self.turned_control(control);
         if turn != NO_TURN || self.has_ends() {
@@ -186,7 +191,8 @@ impl<M: MemoryModel> Instrumented<'_, M> {
         turns.intern(back).0
     }
 
-    /// The places that a place is taken to by the turn between two turns, again and again, itself included; none where there are many.
+    /// The places that a place is taken to by the turn between two turns, again and again, itself
+    /// included; none where there are many.
     pub(super) fn turned_places(&mut self, from: u32, to: u32, place: u32) -> Vec<u32> {
         let back = self.turn_back(from);
         let turn = self.turns_together(back, to);
@@ -205,7 +211,8 @@ impl<M: MemoryModel> Instrumented<'_, M> {
         places
     }
 
-    /// The place where a turn, again and again, takes a place in the end, if it comes to one where what is far behind is one value.
+    /// The place where a turn, again and again, takes a place in the end, if it comes to one where
+    /// what is far behind is one value.
     fn where_turns_end(&mut self, turn: u32, place: u32) -> Option<u32> {
         let mut place = place;
         for _ in 0..MOST_FALLING {
@@ -236,7 +243,8 @@ impl<M: MemoryModel> Instrumented<'_, M> {
         self.turning.as_mut().expect("only systems with counters turn")
     }
 
-    /// The turn that takes the first address of each class to its initial value, or a step above it at most.
+    /// The turn that takes the first address of each class to its initial value, or a step above it
+    /// at most.
     fn turn_of_memory(&mut self, memory: u32) -> u32 {
         if let Some(known) = self.turning_mut().of_memory.get(&memory) {
             return *known;

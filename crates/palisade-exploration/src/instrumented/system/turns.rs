@@ -1,7 +1,8 @@
 //! Turns of copies, in programs without their tickets ([`Tickets`]).
 //!
-//! A copy takes its turn where a local instruction sets its register to 1, if no other copy has its turn; the served address of the pair is 1 from then on. The
-//! store that serves the next ticket sets both to 0 when it reaches memory. The store of a delaying attacker does not.
+//! A copy takes its turn where a local instruction sets its register to 1, if no other copy has its
+//! turn; the served address of the pair is 1 from then on. The store that serves the next ticket
+//! sets both to 0 when it reaches memory. The store of a delaying attacker does not.
 
 use super::{Instrumented, Locals, MemoryModel};
 use palisade_model::program::{InstructionId, RegisterId, ThreadId, Tickets, Value};
@@ -18,7 +19,8 @@ impl Locals<'_> {
         tickets.services.get(&(thread, instruction)).map(|pair| tickets.turn(thread, *pair))
     }
 
-    /// The pairs of which a thread takes its turn that holds these registers before and after a step.
+    /// The pairs of which a thread takes its turn that holds these registers before and after a
+    /// step.
     pub(in crate::instrumented) fn turns_taken(&self, thread: ThreadId, before: &[Value], after: &[Value]) -> Taken {
         let Some(tickets) = &self.tickets else { return Taken::new() };
         let is_taken = |pair: &usize| {

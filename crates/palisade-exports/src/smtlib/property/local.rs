@@ -78,7 +78,8 @@ impl<'a> Locals<'a> {
         if local.label.is_none() && local.buffer.is_empty() { To::Nowhere } else { self.to(local) }
     }
 
-    /// Where a thread settles: all states from which local instructions lead no further, and what it meets on the way.
+    /// Where a thread settles: all states from which local instructions lead no further, and what
+    /// it meets on the way.
     pub(super) fn settled(&self, start: BufferedLocal) -> Vec<To> {
         let thread = start.thread;
         let Some(label) = start.label else { return vec![self.resting(&start)] };
@@ -131,8 +132,8 @@ impl<'a> Locals<'a> {
         registers
     }
 
-    /// The registers after a local instruction, in each way that it can go; in place of registers nothing where it meets a target. Nothing at all
-    /// where it has no value.
+    /// The registers after a local instruction, in each way that it can go; in place of registers
+    /// nothing where it meets a target. Nothing at all where it has no value.
     fn after(&self, thread: ThreadId, id: InstructionId, registers: &[Value]) -> Option<Vec<Option<Vec<Value>>>> {
         let domain = self.program.domain;
         let with = |register: usize, value: Value| {
@@ -187,7 +188,8 @@ impl<'a> Locals<'a> {
         buffer
     }
 
-    /// For each instruction of a thread, whether it is a store that nothing overtakes before a drain.
+    /// For each instruction of a thread, whether it is a store that nothing overtakes before a
+    /// drain.
     pub(super) fn dead_delays(&self, thread: ThreadId) -> Vec<bool> {
         let template = self.program.thread(thread);
         let overtakes = |action: &Action| {

@@ -1,9 +1,11 @@
-//! The proof obligations of closed sets of configurations with store buffers, over linear integer arithmetic.
+//! The proof obligations of closed sets of configurations with store buffers, over linear integer
+//! arithmetic.
 //!
-//! A state of a script is a configuration of the sliced program: the values of the addresses, the lock, and how many threads are in each of
-//! the evidence's local states. Registers and buffers are part of these, so that each [`moves::Move`] of a thread has fixed
-//! values: a load makes one for each value that its address has in the set. The scripts say that an initial configuration is outside of the
-//! set, that a step leads out of it, and that a step from it meets a target.
+//! A state of a script is a configuration of the sliced program: the values of the addresses, the
+//! lock, and how many threads are in each of the evidence's local states. Registers and buffers are
+//! part of these, so that each [`moves::Move`] of a thread has fixed values: a load makes one for
+//! each value that its address has in the set. The scripts say that an initial configuration is
+//! outside of the set, that a step leads out of it, and that a step from it meets a target.
 
 mod local;
 mod moves;
@@ -21,7 +23,8 @@ use palisade_semantics::{Model, Target};
 use palisade_verify::{CheckFailure, enriched_program_of, stands_without_counters};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Whether the stores of a thread reach memory in the order of their issue, whatever their addresses.
+/// Whether the stores of a thread reach memory in the order of their issue, whatever their
+/// addresses.
 fn orders_stores(model: Model) -> bool {
     model != Model::Pso
 }
@@ -112,8 +115,9 @@ fn closed_set_scripts(program: &Program, model: Model, targets: &[Target], set: 
         .collect()
 }
 
-/// Writes the parts of the scripts about one set. The variable `n3` is the number of threads in local state 3, `m1` the value of the
-/// address at position 1; a further `_` marks what holds after a step.
+/// Writes the parts of the scripts about one set. The variable `n3` is the number of threads in
+/// local state 3, `m1` the value of the address at position 1; a further `_` marks what holds after
+/// a step.
 struct Writer<'a> {
     program: &'a Program,
     set: &'a BufferInvariant,

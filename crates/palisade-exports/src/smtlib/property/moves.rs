@@ -1,4 +1,5 @@
-//! What the threads of a closed set can do, one move for each local state, instruction and value that it can read.
+//! What the threads of a closed set can do, one move for each local state, instruction and value
+//! that it can read.
 
 use super::local::{Locals, To};
 use super::orders_stores;
@@ -113,7 +114,8 @@ impl Step<'_> {
         all.iter().map(|value| self.effect(&instruction.action, after(), Some((address, *value, true)))).collect()
     }
 
-    /// The address that an action looks at: that of a load or a locked instruction, and of a store that may be silent.
+    /// The address that an action looks at: that of a load or a locked instruction, and of a store
+    /// that may be silent.
     fn address_read<'e>(&self, action: &'e Action) -> Option<&'e Expression> {
         match action {
             Action::Load { address, .. } | Action::Cas { address, .. } | Action::Rmw { address, .. } => Some(address),

@@ -1,7 +1,7 @@
 //! Closed sets of markings, over all places or some.
 //!
-//! Over some places a transition needs nothing on the others, and an inequality that mentions others counts as satisfied: so the set contains
-//! what reachable markings are on its places.
+//! Over some places a transition needs nothing on the others, and an inequality that mentions
+//! others counts as satisfied: so the set contains what reachable markings are on its places.
 
 use super::super::{check_places, in_words, named};
 use crate::CheckFailure;

@@ -1,8 +1,10 @@
-//! A net with inhibitor arcs as one without them, once bounds of the places that they test are shown.
+//! A net with inhibitor arcs as one without them, once bounds of the places that they test are
+//! shown.
 //!
-//! A place that is never above `b` tokens gets a complement, which always holds what it lacks of `b`. That it holds fewer
-//! than `k` tokens is then that the complement holds more than `b − k`. The bounds hold of the net without its inhibitor arcs,
-//! which has all runs of the net with them, and more.
+//! A place that is never above `b` tokens gets a complement, which always holds what it lacks of
+//! `b`. That it holds fewer than `k` tokens is then that the complement holds more than `b − k`.
+//! The bounds hold of the net without its inhibitor arcs, which has all runs of the net with them,
+//! and more.
 
 use super::super::arcs::ArcIndex;
 use super::super::check_problem;
@@ -17,7 +19,8 @@ use palisade_evidence::Complement;
 use palisade_model::net::{Count, Inhibitor, LinearBound, Net, PlaceId, Problem, Query};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The net without inhibitor arcs, with a complement for each place that they test, in ascending order.
+/// The net without inhibitor arcs, with a complement for each place that they test, in ascending
+/// order.
 pub fn without_inhibitors(net: &Net, complements: &[Complement]) -> Result<Net, CheckFailure> {
     let tested: BTreeSet<PlaceId> = net.inhibitors.iter().map(|inhibitor| inhibitor.place).collect();
     if !complements.iter().map(|complement| &complement.place).eq(&tested) {

@@ -1,4 +1,5 @@
-//! Proofs from the state equation: a tree of cases, each of which ends in facts that contradict each other.
+//! Proofs from the state equation: a tree of cases, each of which ends in facts that contradict
+//! each other.
 
 use super::super::arcs::ArcIndex;
 use super::super::separator::{Siphon, check_inequality, check_trap};
@@ -107,7 +108,8 @@ impl Checker<'_> {
         Ok(())
     }
 
-    /// The inequality that follows from a choice of inequalities and the least values of their sums.
+    /// The inequality that follows from a choice of inequalities and the least values of their
+    /// sums.
     fn relaxed(&self, parts: &[Formula], observers: &[Observer]) -> Result<LinearBound, CheckFailure> {
         if parts.len() != observers.len() {
             reject!(Form, "{} observers for a choice of {}", observers.len(), parts.len());

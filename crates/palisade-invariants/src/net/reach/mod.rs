@@ -34,7 +34,8 @@ pub fn check_unreachable(net: &Net, goal: &Formula, certificate: &ReachCertifica
     }
 }
 
-/// Checks that no marking of a set that [`check_unreachable`] has accepted satisfies `goal`: one set is often evidence for many conditions.
+/// Checks that no marking of a set that [`check_unreachable`] has accepted satisfies `goal`: one
+/// set is often evidence for many conditions.
 pub fn check_also_unreachable(net: &Net, goal: &Formula, accepted: &MarkingSet) -> Result<(), CheckFailure> {
     closed::check_misses(&problem(net, goal)?, goal, accepted)
 }
@@ -49,9 +50,9 @@ pub fn check_reaching_run(net: &Net, goal: &Formula, run: &NetRun) -> Result<(),
     reject!(Run, "the marking after the last step does not satisfy the condition")
 }
 
-/// Checks that a sum of tokens has no bound in `net`: `goal` says that it is at least so large, `run` can be fired, its last
-/// marking satisfies `goal`, and its last step can be repeated for ever, as no place has fewer tokens after it than before, and
-/// the sum is larger.
+/// Checks that a sum of tokens has no bound in `net`: `goal` says that it is at least so large,
+/// `run` can be fired, its last marking satisfies `goal`, and its last step can be repeated for
+/// ever, as no place has fewer tokens after it than before, and the sum is larger.
 pub fn check_unbounded(net: &Net, goal: &Formula, run: &NetRun) -> Result<(), CheckFailure> {
     let Formula::AtLeast(bound) = goal else { reject!(Form, "the condition is no lower bound of a sum") };
     check_reaching_run(net, goal, run)?;

@@ -1,4 +1,5 @@
-//! The net with observers, built here from the condition and the bounds that the evidence shows, and a certificate of coverability about it.
+//! The net with observers, built here from the condition and the bounds that the evidence shows,
+//! and a certificate of coverability about it.
 
 use super::super::arcs::ArcIndex;
 use super::super::check_net_certificate;

@@ -76,7 +76,8 @@ fn proofs_from_the_state_equation() {
         ReachCertificate::Linear(LinearProof { siphon: Vec::new(), traps, root })
     };
     assert_eq!(rejected(&nowhere(), proof(&[(0, 1), (1, 1), (2, 1)], &sum, Vec::new(), 0)), None);
-    // A fact forgotten, a negative multiplier, a fact that is none, and weights that a transition increases.
+    // A fact forgotten, a negative multiplier, a fact that is none, and weights that a transition
+    // increases.
     assert_eq!(rejected(&nowhere(), proof(&[(0, 1), (1, 1)], &sum, Vec::new(), 0)), Some(Obligation::Safe));
     assert_eq!(rejected(&nowhere(), proof(&[], &sum, Vec::new(), 0)), Some(Obligation::Safe));
     assert_eq!(rejected(&nowhere(), proof(&[(0, -1)], &sum, Vec::new(), 0)), Some(Obligation::Form));
@@ -113,7 +114,8 @@ fn cases() {
     assert_eq!(rejected(&goal, proof(split(vec![leaf(1)]))), Some(Obligation::Form));
     assert_eq!(rejected(&goal, proof(split(vec![leaf(1), leaf(0)]))), Some(Obligation::Form));
     assert_eq!(rejected(&goal, proof(leaf(0))), Some(Obligation::Form));
-    // Deadlock on a net whose token is always somewhere: one choice for each transition, all relaxed.
+    // Deadlock on a net whose token is always somewhere: one choice for each transition, all
+    // relaxed.
     let observer = || Observer { weights: weights(&[(FREE, 1), (LEFT, 1), (RIGHT, 1)]), divisor: BigInt::from(1) };
     let none = Contradiction {
         weights: weights(&[(FREE, -1), (LEFT, -1), (RIGHT, -1)]),
@@ -131,7 +133,8 @@ fn cases() {
     assert_eq!(rejected(&Formula::Deadlock, relaxed(vec![0, 1, 2, 3], &low, none)), Some(Obligation::Inductive));
 }
 
-/// An observed net that the engine might have built, with the certificate that all its markings are.
+/// An observed net that the engine might have built, with the certificate that all its markings
+/// are.
 fn observed(
     goal: &Formula,
     observers: Vec<Observer>,
@@ -165,8 +168,8 @@ fn nets_with_observers() {
     let left = bound(&[(LEFT, -1)], 0);
     let one: [&[(u32, u64)]; 3] = [&[(0, 1), (3, 1)], &[(1, 1)], &[(2, 1), (3, 1)]];
     assert_eq!(observed(&left, vec![all()], GoalShape::Alternatives, &one), Some(Obligation::Safe));
-    // Deadlock by a token that goes through the four transitions: it waits in 6, ends in 7, and passes 8, 9 and 10. The observers are the complements of `free`,
-    // `left` and `right`.
+    // Deadlock by a token that goes through the four transitions: it waits in 6, ends in 7, and
+    // passes 8, 9 and 10. The observers are the complements of `free`, `left` and `right`.
     let tested: [&[(u32, u64)]; 6] = [
         &[(0, 1), (4, 1), (5, 1), (6, 1)],
         &[(1, 1), (3, 1), (5, 1), (6, 1)],

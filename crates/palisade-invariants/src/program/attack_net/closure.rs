@@ -1,12 +1,14 @@
-//! The net of an attack, closed by the rules of docs/certificate/attack-nets.md from its initial places.
+//! The net of an attack, closed by the rules of docs/certificate/attack-nets.md from its initial
+//! places.
 //!
-//! `steps` alone says what a step does. A rule says what a step *looks at*: some facts, and the state of one
-//! thread or the attacker. The small configuration in which just these hold goes through the steps of the model, and
-//! the same facts are read off what comes out: the transition takes the former and puts the latter.
+//! `steps` alone says what a step does. A rule says what a step *looks at*: some facts, and the
+//! state of one thread or the attacker. The small configuration in which just these hold goes
+//! through the steps of the model, and the same facts are read off what comes out: the transition
+//! takes the former and puts the latter.
 //!
-//! The closure takes up places one by one, in the order in which it found them. It examines a combination of places that a
-//! rule looks at when it takes up the last of them. Examining some again does no harm, as equal transitions count
-//! once.
+//! The closure takes up places one by one, in the order in which it found them. It examines a
+//! combination of places that a rule looks at when it takes up the last of them. Examining some
+//! again does no harm, as equal transitions count once.
 
 use super::facts::{fact_of_attacker, size};
 use crate::CheckFailure;
@@ -19,8 +21,8 @@ use palisade_model::net::{Count, Net, OmegaCount, PlaceId};
 use palisade_model::program::{Action, Copies, InstructionId, ThreadId, Value};
 use std::rc::Rc;
 
-/// How many places there may be, and how much work (facts looked at, sizes of places and transitions) finding them may
-/// be: more is answered by rejection.
+/// How many places there may be, and how much work (facts looked at, sizes of places and
+/// transitions) finding them may be: more is answered by rejection.
 const MOST_PLACES: usize = 1 << 18;
 const MOST_WORK: usize = 1 << 25;
 
@@ -67,8 +69,8 @@ struct Closure<'m, 'a> {
     sections: Vec<Section>,
     gone: HashSet<Value>,
     is_loaded: bool,
-    /// The moves of the threads and attackers taken up: those that access an address in memory, and those of threads
-    /// that are not on the path.
+    /// The moves of the threads and attackers taken up: those that access an address in memory, and
+    /// those of threads that are not on the path.
     moves_at: HashMap<Value, Vec<Rc<Move>>>,
     moves_off_path: Vec<Rc<Move>>,
 }
@@ -255,8 +257,8 @@ impl Closure<'_, '_> {
         }
     }
 
-    /// Rule 2: what a thread's move does after the load, when it finds the value at its address, and the section if it
-    /// has to look at that.
+    /// Rule 2: what a thread's move does after the load, when it finds the value at its address,
+    /// and the section if it has to look at that.
     fn steps_after(&mut self, own: &Move, value: Option<Value>, section: Option<&Section>) -> Result<(), CheckFailure> {
         let Actor::Thread(token) = own.actor else { return Ok(()) };
         if !token.joined && !self.is_loaded {
@@ -293,8 +295,8 @@ impl Closure<'_, '_> {
         Ok(())
     }
 
-    /// What a thread's move looks at in every phase: the value at its address, and the lock, unless it has that and
-    /// keeps it.
+    /// What a thread's move looks at in every phase: the value at its address, and the lock, unless
+    /// it has that and keeps it.
     fn looked_at(&self, token: Token, own: &Move, value: Option<Value>) -> Vec<Fact> {
         let LocalState { thread, holding, .. } = *self.model.local(token.local);
         let mut facts = Vec::with_capacity(6);
@@ -321,8 +323,8 @@ impl Closure<'_, '_> {
         Ok(())
     }
 
-    /// The steps of a thread that looks at these facts. One that raises the level of a further address (it joins, and
-    /// the address is in the section) looks at that level, too.
+    /// The steps of a thread that looks at these facts. One that raises the level of a further
+    /// address (it joins, and the address is in the section) looks at that level, too.
     fn thread_steps(
         &mut self,
         token: Token,

@@ -8,15 +8,16 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 impl Model<'_> {
-    /// The configuration with one thread in which just these facts hold: in phase SC if the load has not happened by
-    /// them, else in phase Helped.
+    /// The configuration with one thread in which just these facts hold: in phase SC if the load
+    /// has not happened by them, else in phase Helped.
     pub(super) fn configuration_of(&mut self, token: Token, locked: bool, facts: &[Fact]) -> Configuration {
         let phase = if facts.contains(&Fact::Loaded(false)) { Phase::Sc } else { Phase::Helped(Rc::new(path(facts))) };
         let (memory, phase) = (self.memory_of(facts), self.phase_number(phase));
         Configuration { control: Control { memory, locked, phase }, tokens: vec![(token, Tokens::Finite(1))] }
     }
 
-    /// The configuration with nobody but the attacker in which just these facts hold, and the lock is free.
+    /// The configuration with nobody but the attacker in which just these facts hold, and the lock
+    /// is free.
     pub(super) fn delaying_of(&mut self, delaying: &DelayingThread, facts: &[Fact]) -> Configuration {
         let (memory, phase) = (self.memory_of(facts), self.phase_number(Phase::Delayed(Rc::new(delaying.clone()))));
         Configuration { control: Control { memory, locked: false, phase }, tokens: Vec::new() }

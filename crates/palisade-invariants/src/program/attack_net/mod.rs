@@ -1,11 +1,13 @@
 //! Checks that an attack is not feasible by a proof about its net.
 //!
-//! The net is derived here ([`closure`], with [`facts`] to and from configurations) from the program, its live
-//! registers and the attack alone. From the certificate the checker takes the places that the proof talks of, and the proof,
-//! which is checked as one about a net from a file would be. docs/certificate/attack-nets.md says why an attack is not feasible when
-//! `success` cannot be marked.
+//! The net is derived here ([`closure`], with [`facts`] to and from configurations) from the
+//! program, its live registers and the attack alone. From the certificate the checker takes the
+//! places that the proof talks of, and the proof, which is checked as one about a net from a file
+//! would be. docs/certificate/attack-nets.md says why an attack is not feasible when `success`
+//! cannot be marked.
 //!
-//! A set of markings that is not closed as it stands may be closed up to shifts of the program's counters ([`symmetry`]).
+//! A set of markings that is not closed as it stands may be closed up to shifts of the program's
+//! counters ([`symmetry`]).
 
 mod closure;
 mod facts;
@@ -24,8 +26,9 @@ use palisade_model::net::{Count, PlaceId, Problem, Query, Target};
 use palisade_model::program::{InstructionId, Program, RegisterId, ThreadId};
 use symmetry::Symmetry;
 
-/// The net of an attack – a store and a load instruction of one thread – with the question whether success can be
-/// marked, and what its places stand for. `live` are registers for each thread and label, as in a certificate.
+/// The net of an attack – a store and a load instruction of one thread – with the question whether
+/// success can be marked, and what its places stand for. `live` are registers for each thread and
+/// label, as in a certificate.
 pub fn attack_net(
     program: &Program,
     live: &[Vec<Vec<RegisterId>>],

@@ -1,7 +1,8 @@
 //! Symmetries of the net of an attack: shifts of the program's counters.
 //!
-//! A shift takes each fact to a fact. Whether it is a symmetry of the net, the checker does not conclude from what counters are: it looks
-//! whether each place goes to a place, and each transition to a transition.
+//! A shift takes each fact to a fact. Whether it is a symmetry of the net, the checker does not
+//! conclude from what counters are: it looks whether each place goes to a place, and each
+//! transition to a transition.
 
 use super::closure::AttackNet;
 use crate::CheckFailure;
@@ -23,7 +24,8 @@ pub(super) struct Symmetry {
 struct Class {
     /// Where it takes each place.
     places: Vec<PlaceId>,
-    /// How often it is applied for the form of a marking with a token on a place, by place: where memory has a value at the class's first address.
+    /// How often it is applied for the form of a marking with a token on a place, by place: where
+    /// memory has a value at the class's first address.
     times: Vec<Option<usize>>,
 }
 
@@ -37,7 +39,8 @@ impl Symmetry {
         (!classes.is_empty()).then_some(Self { classes })
     }
 
-    /// A marking, shifted so that the first address of each class holds its initial value, or as much more as the class is not shifted by.
+    /// A marking, shifted so that the first address of each class holds its initial value, or as
+    /// much more as the class is not shifted by.
     pub(super) fn form(&self, mut marking: OmegaMarking) -> OmegaMarking {
         for Class { places, times } in &self.classes {
             let times = marking.iter().find_map(|(place, _)| times[place.index()]).unwrap_or(0);
@@ -51,7 +54,8 @@ impl Symmetry {
 }
 
 impl Class {
-    /// The least shift of a class that takes values which memory has at its first address to each other, if it is a symmetry.
+    /// The least shift of a class that takes values which memory has at its first address to each
+    /// other, if it is a symmetry.
     fn of(
         model: &Model,
         attacker: ThreadId,

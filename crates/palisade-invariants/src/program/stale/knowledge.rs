@@ -1,6 +1,7 @@
 //! What threads and addresses know of a guessed access, and how a step changes it.
 //!
-//! Bits are as docs/certificate/language.md lists them. The rules are written out one by one in its order.
+//! Bits are as docs/certificate/language.md lists them. The rules are written out one by one in its
+//! order.
 
 use crate::CheckFailure;
 use crate::failure::reject;
@@ -12,7 +13,8 @@ use palisade_model::program::Ordering;
 pub(super) struct Past {
     /// A later write than the overwritten one, or a reader of such a write.
     pub(super) later: bool,
-    /// What makes a fence from here on reached, by the family of paths: from the last event, and from a fence before it.
+    /// What makes a fence from here on reached, by the family of paths: from the last event, and
+    /// from a fence before it.
     reach: [bool; 2],
     /// A reached fence.
     fence: [bool; 2],
@@ -56,7 +58,8 @@ pub(super) struct Event {
     pub(super) ordering: Ordering,
 }
 
-/// The families of paths that there are: from the last event if some access is sequentially consistent, from a fence if anything is.
+/// The families of paths that there are: from the last event if some access is sequentially
+/// consistent, from a fence if anything is.
 pub(super) type Families = [bool; 2];
 
 const BOTH: [usize; 2] = [0, 1];

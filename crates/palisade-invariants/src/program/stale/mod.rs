@@ -1,10 +1,14 @@
-//! Checks that a program is robust against C11 or release/acquire, from its text and a certificate alone.
+//! Checks that a program is robust against C11 or release/acquire, from its text and a certificate
+//! alone.
 //!
-//! A program is not robust, or has a race, exactly when the instrumented program reaches success (THEORY.md, "Robustness against C11"). The checker follows the instrumented
-//! semantics itself ([`steps`], [`knowledge`]) and asks of the certificate's set that it contains the initial configurations, is closed under all steps, and contains no success.
+//! A program is not robust, or has a race, exactly when the instrumented program reaches success
+//! (THEORY.md, "Robustness against C11"). The checker follows the instrumented semantics itself
+//! ([`steps`], [`knowledge`]) and asks of the certificate's set that it contains the initial
+//! configurations, is closed under all steps, and contains no success.
 //!
-//! The certificate may leave facts out of what threads and addresses know. That is sound whatever it leaves out: facts only ever keep an access from being the last
-//! one, so that what knows less can do more.
+//! The certificate may leave facts out of what threads and addresses know. That is sound whatever
+//! it leaves out: facts only ever keep an access from being the last one, so that what knows less
+//! can do more.
 
 mod configuration;
 mod hopeless;
@@ -43,7 +47,8 @@ struct Guessing<'a> {
     deeds: HashMap<(Stand, u32), Rc<Deeds>>,
 }
 
-/// Checks that `certificate` shows `program` (with its copies and domain) to be robust, and without races.
+/// Checks that `certificate` shows `program` (with its copies and domain) to be robust, and without
+/// races.
 pub fn check_stale_certificate(program: &Program, certificate: &StaleCertificate) -> Result<(), CheckFailure> {
     if let Some(obstacle) = not_in_language(program) {
         reject!(Form, "the program has no execution graphs: {}", obstacle.describe());
@@ -89,7 +94,8 @@ pub fn check_stale_certificate(program: &Program, certificate: &StaleCertificate
     Ok(())
 }
 
-/// The program in which the first of several threads with the same code has the copies of all: fixed ones of fixed ones, any number of any number.
+/// The program in which the first of several threads with the same code has the copies of all:
+/// fixed ones of fixed ones, any number of any number.
 fn with_equal_threads_as_one(mut program: Program) -> Program {
     for later in 1..program.threads.len() {
         for earlier in 0..later {
@@ -158,7 +164,8 @@ impl Guessing<'_> {
         (kind != EventKind::Fence).then(|| Event { reads: kind.reads(), writes: kind.writes(), ordering })
     }
 
-    /// Whether an instruction may access an address: a constant names it, or the address is computed.
+    /// Whether an instruction may access an address: a constant names it, or the address is
+    /// computed.
     fn may_access(&self, (thread, id): (ThreadId, InstructionId), address: Value) -> bool {
         self.model.instruction(thread, id).action.address().is_some_and(|accessed| {
             !accessed.is_constant() || accessed.evaluate_address(&[]).is_ok_and(|accessed| accessed == address)
@@ -181,8 +188,9 @@ impl Guessing<'_> {
         })
     }
 
-    /// Whether nobody waits at an address, compares or updates it. Then the guess may be its last write: in the graph of what leads to the last event, that one could
-    /// as well read what the last write has overwritten, or come right before that write.
+    /// Whether nobody waits at an address, compares or updates it. Then the guess may be its last
+    /// write: in the graph of what leads to the last event, that one could as well read what the
+    /// last write has overwritten, or come right before that write.
     fn is_plainly_accessed(&self, address: Value) -> bool {
         !self.compares(address) && !self.any_event(address, |event| event.reads && event.writes)
     }
@@ -196,7 +204,8 @@ impl Guessing<'_> {
         threads.len() > 1 || threads.iter().any(|thread| !is_one(thread))
     }
 
-    /// Whether an access of an address may be as a condition says, by the orderings with which it may be made.
+    /// Whether an access of an address may be as a condition says, by the orderings with which it
+    /// may be made.
     fn any_event(&self, address: Value, holds: impl Fn(Event) -> bool) -> bool {
         let accesses = self.accesses(address);
         let mut events =

@@ -44,7 +44,8 @@ impl Guessing<'_> {
         self.model.happens((*thread, id), registers, read)
     }
 
-    /// Whether an instruction that accesses memory stores, if it reads a value; nothing where it may, and may not.
+    /// Whether an instruction that accesses memory stores, if it reads a value; nothing where it
+    /// may, and may not.
     fn stores(&self, token: Token, id: InstructionId, read: Value) -> Result<Option<bool>, CheckFailure> {
         let LocalState { thread, registers, .. } = self.model.local(token.local);
         Ok(match &self.model.instruction(*thread, id).action {
@@ -136,7 +137,8 @@ impl Guessing<'_> {
         place
     }
 
-    /// A step of a thread on the path, or of one that comes to be there; nothing for others, whose steps can come before the guess.
+    /// A step of a thread on the path, or of one that comes to be there; nothing for others, whose
+    /// steps can come before the guess.
     fn on_path(
         &self,
         guess: &Guess,
@@ -167,8 +169,9 @@ impl Guessing<'_> {
         known.on_path.then_some((Some(after), known))
     }
 
-    /// What may be guessed of an access under SC, with what its thread knows then. An address that one copy alone accesses is left out: whoever makes
-    /// the guessed access knows of it. So are stale accesses of plain data, as they race with the guessed write.
+    /// What may be guessed of an access under SC, with what its thread knows then. An address that
+    /// one copy alone accesses is left out: whoever makes the guessed access knows of it. So are
+    /// stale accesses of plain data, as they race with the guessed write.
     fn guesses(&self, before: u32, access_made: Option<(Value, Event)>) -> Vec<(Guess, Thread)> {
         let Some((address, event)) = access_made.filter(|(address, _)| *address != FENCE_ADDRESS) else {
             return Vec::new();

@@ -1,5 +1,5 @@
-//! Evidence made from all states of a machine, without the checker's help: accepted where nothing is violated, and in no form where
-//! something is.
+//! Evidence made from all states of a machine, without the checker's help: accepted where nothing
+//! is violated, and in no form where something is.
 
 use super::*;
 use crate::check_property;
@@ -200,8 +200,8 @@ fn all_states_are_accepted_where_nothing_is_violated_and_never_else() {
     assert!(accepted > 100 && rejected > 100 && dropped > 25, "{accepted} {rejected} {dropped}");
 }
 
-/// Silent addresses and slices that the evidence has been made with: where the program is violated, no choice of them is
-/// accepted.
+/// Silent addresses and slices that the evidence has been made with: where the program is violated,
+/// no choice of them is accepted.
 #[test]
 fn no_choice_of_reductions_hides_a_violation() {
     let (mut accepted, mut rejected) = (0, 0);

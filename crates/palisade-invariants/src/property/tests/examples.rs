@@ -1,4 +1,5 @@
-//! Programs that a careless reduction, slice or bound would get wrong, each with what the oracle says.
+//! Programs that a careless reduction, slice or bound would get wrong, each with what the oracle
+//! says.
 
 use super::*;
 use crate::check_property;
@@ -78,7 +79,8 @@ fn target(thread: usize, instruction: usize) -> Target {
     Target::Instruction { thread: ThreadId::from_index(thread), instruction: InstructionId::from_index(instruction) }
 }
 
-/// Whether the oracle and the checker's steps reach a target under the three models. They must agree.
+/// Whether the oracle and the checker's steps reach a target under the three models. They must
+/// agree.
 fn reached(program: &Program, target: Target) -> [bool; 3] {
     MODELS.map(|model| {
         let (_, violated) = all_states(program, model).expect("few states");
@@ -114,7 +116,8 @@ fn a_delay_with_a_load_behind_it_is_not_dead() {
     assert_eq!(reached(&weak, target(0, 5)), [false, true, true]);
 }
 
-/// Under PSO a store that another store overtakes is no dead delay either, and `sfence` is what keeps them apart.
+/// Under PSO a store that another store overtakes is no dead delay either, and `sfence` is what
+/// keeps them apart.
 #[test]
 fn a_delay_with_a_store_behind_it_is_dead_under_tso_only() {
     let reader = vec![load(0, 2), load(1, 1), not_both(1, 0)];
@@ -129,7 +132,8 @@ fn a_delay_with_a_store_behind_it_is_dead_under_tso_only() {
     assert_eq!(reached(&late, target(1, 2)), [false, false, true]);
 }
 
-/// A store of the value that its thread sees is not silent where another thread may change it in between.
+/// A store of the value that its thread sees is not silent where another thread may change it in
+/// between.
 #[test]
 fn stores_are_silent_only_where_one_copy_writes() {
     // 1 stores x = 1 twice; 0 in between is what the reader must not see last.
@@ -148,7 +152,8 @@ fn stores_are_silent_only_where_one_copy_writes() {
     }
 }
 
-/// A computed address may be any, so that it makes nothing silent and is in no slice, unless bounds say where it lies.
+/// A computed address may be any, so that it makes nothing silent and is in no slice, unless bounds
+/// say where it lies.
 #[test]
 fn computed_addresses_need_bounds() {
     let computed = Action::Store { address: Expression::binary(BinaryOperator::Add, c(2), r(0)), value: c(1) };
@@ -184,8 +189,8 @@ fn computed_addresses_need_bounds() {
     assert!(check_property(&program, None, &elsewhere).is_err());
 }
 
-/// What a condition reads cannot be left out, nor what it is computed from, through memory and through registers that are used again
-/// after the target.
+/// What a condition reads cannot be left out, nor what it is computed from, through memory and
+/// through registers that are used again after the target.
 #[test]
 fn slices_keep_what_conditions_depend_on() {
     let program = straight(vec![
@@ -216,7 +221,8 @@ fn slices_keep_what_conditions_depend_on() {
     assert!(sliced(&program, &both, &goal, &Observed::new(), None).is_ok());
 }
 
-/// Locks, fences and `fail` cannot be left out, and a locked instruction that is left out still drains the buffer.
+/// Locks, fences and `fail` cannot be left out, and a locked instruction that is left out still
+/// drains the buffer.
 #[test]
 fn slices_keep_what_drains_and_what_stops() {
     let exchange = Action::Rmw { register: None, address: c(4), new: c(1) };
@@ -240,8 +246,9 @@ fn slices_keep_what_drains_and_what_stops() {
     }
 }
 
-/// A thread that holds the lock for ever keeps the others from memory and not from their own instructions: what they can violate
-/// meanwhile they can violate before. One that ends with stores in its buffer still lets them reach memory.
+/// A thread that holds the lock for ever keeps the others from memory and not from their own
+/// instructions: what they can violate meanwhile they can violate before. One that ends with stores
+/// in its buffer still lets them reach memory.
 #[test]
 fn a_lock_that_is_never_given_back_hides_nothing() {
     let holder = vec![Action::Lock, store(1, 1)];
@@ -253,7 +260,8 @@ fn a_lock_that_is_never_given_back_hides_nothing() {
         (1, vec![load(0, 1), Action::Ensure(Expression::unary(UnaryOperator::Not, r(0)))]),
     ]);
     assert_eq!(reached(&stores, target(1, 1)), [true; 3]);
-    // Here the store is buffered when the thread has nothing more to execute, and a load has kept it from being dead.
+    // Here the store is buffered when the thread has nothing more to execute, and a load has kept
+    // it from being dead.
     let stopped = vec![store(1, 1), load(0, 2), assume(7)];
     let stopped = straight(vec![
         (1, stopped),

@@ -1,5 +1,6 @@
-//! The checker of properties against an oracle that knows nothing of settling, slices or reductions: all states of the step relation
-//! of [`Machine`], on random small programs with properties in them.
+//! The checker of properties against an oracle that knows nothing of settling, slices or
+//! reductions: all states of the step relation of [`Machine`], on random small programs with
+//! properties in them.
 
 mod evidence;
 mod examples;
@@ -55,7 +56,8 @@ fn seeds(few: u64) -> std::ops::Range<u64> {
     0..if std::env::var_os("PALISADE_FULL_TESTS").is_some() { 10 * few } else { few }
 }
 
-/// Shapes of programs in turn: in which buffers matter, with sections, with addresses that depend on registers, with choices.
+/// Shapes of programs in turn: in which buffers matter, with sections, with addresses that depend
+/// on registers, with choices.
 fn shapes() -> [Shape; 4] {
     let small = Shape { copies: 2, labels: 6, total_labels: 9, ..Shape::default() };
     [
@@ -66,8 +68,8 @@ fn shapes() -> [Shape; 4] {
     ]
 }
 
-/// A random program with properties: of every other seed one of all kinds of instructions with properties put into it, of the others one in
-/// which delays matter.
+/// A random program with properties: of every other seed one of all kinds of instructions with
+/// properties put into it, of the others one in which delays matter.
 fn with_properties(seed: u64, fails: bool) -> Program {
     let shapes = shapes();
     let mut random = Randomness::new(seed ^ 0x5eed);
@@ -97,8 +99,9 @@ fn with_properties(seed: u64, fails: bool) -> Program {
     program
 }
 
-/// Two threads of stores, fences of both kinds and exchanges, and then loads. One that loads 0 last counts itself in with a
-/// locked instruction and must be the first; or the registers must not have some values.
+/// Two threads of stores, fences of both kinds and exchanges, and then loads. One that loads 0 last
+/// counts itself in with a locked instruction and must be the first; or the registers must not have
+/// some values.
 fn delaying(program: &mut Program, random: &mut Randomness) {
     program.threads.truncate(1);
     program.initial_memory.clear();
@@ -192,7 +195,8 @@ fn all_states(program: &Program, model: Model) -> Option<(HashSet<State>, BTreeS
     all_states_of(&Machine::new(program, &instance, model))
 }
 
-/// All states of a machine, and what is violated in them; nothing when there are too many, or a step has no value.
+/// All states of a machine, and what is violated in them; nothing when there are too many, or a
+/// step has no value.
 fn all_states_of(machine: &Machine<'_>) -> Option<(HashSet<State>, BTreeSet<Target>)> {
     let mut waiting = vec![machine.initial_state()];
     let mut seen: HashSet<State> = waiting.iter().cloned().collect();
@@ -249,8 +253,8 @@ fn most_silent(program: &Program, buffering: Buffering) -> Vec<Value> {
     (1..5).filter(|address| silent_addresses(program, buffering, None, &[*address]).is_ok()).collect()
 }
 
-/// What the checker's own steps reach from the initial configurations: nothing to object to, or its objection.
-/// Nothing when there are too many configurations.
+/// What the checker's own steps reach from the initial configurations: nothing to object to, or its
+/// objection. Nothing when there are too many configurations.
 fn reach(
     program: &Program,
     buffering: Buffering,

@@ -1,9 +1,10 @@
-//! The checker's steps, with all its reductions, reach exactly the targets that the program reaches; and a slice that it allows
-//! hides none.
+//! The checker's steps, with all its reductions, reach exactly the targets that the program
+//! reaches; and a slice that it allows hides none.
 
 use super::*;
 
-/// Whatever is live, and with the silent stores left out where that is allowed, the targets reached are those of the oracle.
+/// Whatever is live, and with the silent stores left out where that is allowed, the targets reached
+/// are those of the oracle.
 #[test]
 fn the_steps_reach_what_the_program_reaches() {
     let (mut compared, mut violated, mut apart, mut silenced) = (0, 0, 0, 0);
@@ -34,7 +35,8 @@ fn the_steps_reach_what_the_program_reaches() {
     assert!(compared > 600 && violated > 150 && apart > 3 && silenced > 60, "{compared} {violated} {apart} {silenced}");
 }
 
-/// A slice as large as the checker allows: instructions are added in a random order while it agrees.
+/// A slice as large as the checker allows: instructions are added in a random order while it
+/// agrees.
 fn largest_slice(program: &Program, targets: &[Target], random: &mut Randomness) -> Vec<Vec<InstructionId>> {
     let mut slice: Vec<Vec<InstructionId>> = vec![Vec::new(); program.threads.len()];
     let mut all: Vec<(usize, InstructionId)> = program
@@ -76,7 +78,8 @@ fn slices_hide_no_violation() {
                             "seed {seed} under {buffering:?}: {target:?} in {slice:?}\n{program:?}"
                         );
                     }
-                    // A value that is none, behind an `assert` that was left out, is an objection as well.
+                    // A value that is none, behind an `assert` that was left out, is an objection
+                    // as well.
                     Some(Err(_)) => violated += 1,
                     None => {}
                 }
@@ -86,8 +89,8 @@ fn slices_hide_no_violation() {
     assert!(sliced_away > 500 && violated > 50 && safe > 50, "{sliced_away} {violated} {safe}");
 }
 
-/// With loops, and buffers that are unbounded for the checker alone: what the program reaches with few stores in a buffer, the
-/// steps reach.
+/// With loops, and buffers that are unbounded for the checker alone: what the program reaches with
+/// few stores in a buffer, the steps reach.
 #[test]
 fn with_loops_the_steps_reach_what_is_reached_with_few_stores() {
     let (mut compared, mut closed) = (0, 0);

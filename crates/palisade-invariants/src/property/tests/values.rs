@@ -1,5 +1,5 @@
-//! Values that are closed under every instruction contain what the oracle sees; and what an expression can come to, by intervals and
-//! one by one.
+//! Values that are closed under every instruction contain what the oracle sees; and what an
+//! expression can come to, by intervals and one by one.
 
 use super::super::ranges::{Purpose, Range, Values};
 use super::super::values::check_values;
@@ -208,7 +208,8 @@ fn bounds_of_expressions_contain_their_values() {
                 let (chosen, old) = ([any(), any()], any());
                 let value = match purpose {
                     Purpose::Data => expression.evaluate_with_old(&chosen, old, domain),
-                    // Only locked instructions read the old value, and not in addresses or conditions.
+                    // Only locked instructions read the old value, and not in addresses or
+                    // conditions.
                     Purpose::Address if !format!("{expression:?}").contains("Old") => {
                         expression.evaluate_address(&chosen)
                     }

@@ -1,13 +1,18 @@
 //! Registers of which only low bits are looked at hold these alone.
 //!
-//! A compiler computes bytes and halves of words in wider registers, and leaves above them what comes out: `u32(rdx - rcx)` for the difference of two bytes, of which only the
-//! low eight bits are compared later, or a byte put into a register whose upper part nobody reads. What stands above them tells apart states that do the same, and keeps counters
-//! from being known by their residues. So sums, differences and what is put together are cut where they are assigned to as many bits as are looked at, rounded up to 8, 16 or 32.
+//! A compiler computes bytes and halves of words in wider registers, and leaves above them what
+//! comes out: `u32(rdx - rcx)` for the difference of two bytes, of which only the low eight bits
+//! are compared later, or a byte put into a register whose upper part nobody reads. What stands
+//! above them tells apart states that do the same, and keeps counters from being known by their
+//! residues. So sums, differences and what is put together are cut where they are assigned to as
+//! many bits as are looked at, rounded up to 8, 16 or 32.
 //!
-//! *What a thread does is the same.* Call two valuations alike at a label if each register is congruent in both modulo 2 to the number of its bits looked at
-//! there. Low bits of sums, differences, products and bitwise operations depend on as many low bits of the operands; all else that an expression computes looks at all bits of its operands. So from
-//! alike valuations each instruction accesses the same address, stores the same value, goes on or does not, and leads to alike valuations; the cut changes
-//! nothing in the bits that are looked at. ∎
+//! *What a thread does is the same.* Call two valuations alike at a label if each register is
+//! congruent in both modulo 2 to the number of its bits looked at there. Low bits of sums,
+//! differences, products and bitwise operations depend on as many low bits of the operands; all
+//! else that an expression computes looks at all bits of its operands. So from alike valuations
+//! each instruction accesses the same address, stores the same value, goes on or does not, and
+//! leads to alike valuations; the cut changes nothing in the bits that are looked at. ∎
 
 #[cfg(test)]
 mod tests;
@@ -37,7 +42,8 @@ pub(crate) fn cut(thread: &mut Thread) {
     }
 }
 
-/// The least solution of: an instruction looks at what its expressions look at, and hands on what is looked at behind it.
+/// The least solution of: an instruction looks at what its expressions look at, and hands on what
+/// is looked at behind it.
 fn looked_at(thread: &Thread) -> Looked {
     let mut looked: Looked = vec![vec![0; thread.registers.len()]; thread.labels.len()];
     let mut to_label: Vec<Vec<usize>> = vec![Vec::new(); thread.labels.len()];
@@ -89,7 +95,8 @@ fn always_has_value(expression: &Expression) -> bool {
     }
 }
 
-/// Visits the registers of an expression of which so many low bits matter, each with the bits of its own that do.
+/// Visits the registers of an expression of which so many low bits matter, each with the bits of
+/// its own that do.
 fn look(expression: &Expression, bits: u8, visit: &mut impl FnMut(RegisterId, u8)) {
     if bits == 0 {
         return;

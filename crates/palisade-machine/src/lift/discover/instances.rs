@@ -1,6 +1,8 @@
-//! All interleavings of small instances: one copy of each role, then two, then three, as far as a fixed number of states goes.
+//! All interleavings of small instances: one copy of each role, then two, then three, as far as a
+//! fixed number of states goes.
 //!
-//! What a copy does between two accesses to memory follows at once, since no other copy sees it. Registers that are not live are 0.
+//! What a copy does between two accesses to memory follows at once, since no other copy sees it.
+//! Registers that are not live are 0.
 
 use super::{Access, Copy, Initial, Memory};
 use palisade_model::program::{ByLabel, Liveness, Thread, Value};

@@ -1,8 +1,10 @@
-//! Executions of the roles that find out which cells computed addresses are of, and which values cells take.
+//! Executions of the roles that find out which cells computed addresses are of, and which values
+//! cells take.
 //!
-//! A few interleavings, chosen at random ([`runs`]), find most of them at once; then all interleavings of small instances are explored, as far as a
-//! fixed number of states goes ([`instances`]). What both miss is not lost: an address that no execution has shown is an error where the search
-//! comes to it.
+//! A few interleavings, chosen at random ([`runs`]), find most of them at once; then all
+//! interleavings of small instances are explored, as far as a fixed number of states goes
+//! ([`instances`]). What both miss is not lost: an address that no execution has shown is an error
+//! where the search comes to it.
 
 mod instances;
 mod runs;
@@ -85,7 +87,8 @@ impl Copy {
         Some(())
     }
 
-    /// Takes an instruction, whose accesses `visit` is shown before they are made and once they have written; nothing where the copy does not go on from it.
+    /// Takes an instruction, whose accesses `visit` is shown before they are made and once they
+    /// have written; nothing where the copy does not go on from it.
     fn take(
         &mut self,
         instruction: &Instruction,

@@ -6,7 +6,8 @@ use std::collections::HashMap;
 
 /// How many runs there are.
 const RUNS: u64 = 36;
-/// How many steps a copy takes in a row at most, run by run: in long rows, copies come to their ends one after the other.
+/// How many steps a copy takes in a row at most, run by run: in long rows, copies come to their
+/// ends one after the other.
 const ROWS: [usize; 3] = [12, 150, 2000];
 /// How many steps each of them has at most.
 const STEPS: usize = 30_000;

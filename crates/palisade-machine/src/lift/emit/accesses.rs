@@ -83,7 +83,8 @@ impl Emitter<'_> {
         addresses
     }
 
-    /// The loads of what an operand in memory holds, into temporaries from a number on, and what it holds then.
+    /// The loads of what an operand in memory holds, into temporaries from a number on, and what it
+    /// holds then.
     pub(super) fn loads(
         &mut self,
         first: u8,

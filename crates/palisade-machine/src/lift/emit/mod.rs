@@ -1,7 +1,8 @@
 //! From the places of a role to the code of a thread.
 //!
-//! Places are written in the order of control where that is possible. What is known to be constant stands as a number in
-//! the code, and what points into the frame stands nowhere: all accesses through it have become accesses to registers.
+//! Places are written in the order of control where that is possible. What is known to be constant
+//! stands as a number in the code, and what points into the frame stands nowhere: all accesses
+//! through it have become accesses to registers.
 
 mod accesses;
 mod futex;
@@ -40,14 +41,16 @@ const TARGET: Slot = Slot::Temporary(9);
 pub(crate) struct Emitted {
     /// The code.
     pub(crate) thread: LoweredThread,
-    /// The places, in the order in which they were written: a span from `n` to `n + 1` is about the `n`th.
+    /// The places, in the order in which they were written: a span from `n` to `n + 1` is about the
+    /// `n`th.
     pub(crate) places: Vec<(Place, String)>,
     /// Those of them whose code is not understood, by number.
     pub(crate) obstacles: BTreeMap<usize, Objection>,
     /// Those of them that access memory in parts, in any order, by number; whether the processor
     /// makes such an access at once.
     pub(crate) divided: BTreeMap<usize, bool>,
-    /// Places of their own for parts of accesses to computed addresses, by number: where each begins, and its bytes.
+    /// Places of their own for parts of accesses to computed addresses, by number: where each
+    /// begins, and its bytes.
     pub(crate) parts: BTreeMap<usize, (u8, u8)>,
     /// Places that look whether a block of the heap is in use, by number.
     pub(crate) lives: BTreeSet<usize>,
@@ -275,8 +278,9 @@ impl Emitter<'_> {
         number
     }
 
-    /// Code that is not understood. To come here has no value, so that it is an error of the program: what looks at control flow alone
-    /// says nothing of programs in which something is divided.
+    /// Code that is not understood. To come here has no value, so that it is an error of the
+    /// program: what looks at control flow alone says nothing of programs in which something is
+    /// divided.
     fn obstacle(&mut self, place: Place, text: &str, objection: &Objection) {
         self.begin_place(place, text);
         self.not_understood(objection.clone());
@@ -450,11 +454,12 @@ impl Emitter<'_> {
         }
     }
 
-    /// Control goes where a computed address says. Anywhere else than where it was seen to go is an error, as with computed
-    /// addresses of memory; before that is checked, runs are shown the address as that of an access.
+    /// Control goes where a computed address says. Anywhere else than where it was seen to go is an
+    /// error, as with computed addresses of memory; before that is checked, runs are shown the
+    /// address as that of an access.
     ///
-    /// For what looks at control flow alone, unknown code stands there, which stores and loads: no attack through it is ruled out
-    /// before the search has shown that control does not come there.
+    /// For what looks at control flow alone, unknown code stands there, which stores and loads: no
+    /// attack through it is ruled out before the search has shown that control does not come there.
     fn choice(&mut self, chosen: Chosen, options: &[(u64, Place)]) {
         let target = self.lowerer.value_of(match chosen {
             Chosen::Register(family) => Slot::Family(family),

@@ -9,8 +9,8 @@ use palisade_syntax::x86::fold::{not, rebuilt};
 use palisade_syntax::x86::lowerer::Slot;
 
 impl Emitter<'_> {
-    /// A call, with the addresses of its operands. A language has no sleepers: there a wait gives the mutex back and
-    /// takes it again, and who wakes sleepers does nothing.
+    /// A call, with the addresses of its operands. A language has no sleepers: there a wait gives
+    /// the mutex back and takes it again, and who wakes sleepers does nothing.
     pub(super) fn posix(&mut self, posix: Posix, addresses: &[Expression], is_by_language: bool) {
         let address = addresses[0].clone();
         let returned = Slot::Family(0);

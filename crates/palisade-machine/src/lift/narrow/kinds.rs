@@ -1,7 +1,8 @@
 //! Expressions over narrowed values: what they are, and how they are computed in fewer bits.
 //!
-//! A narrowed value stands for all numbers with the same low bits. Sums, products and logical operations of such values need
-//! only these bits of their operands, so they are left as they are and cut where they are kept. What fewer bits cannot tell is refused.
+//! A narrowed value stands for all numbers with the same low bits. Sums, products and logical
+//! operations of such values need only these bits of their operands, so they are left as they are
+//! and cut where they are kept. What fewer bits cannot tell is refused.
 
 use super::super::refusal::Objection;
 use palisade_model::program::{BinaryOperator as Op, Expression, RegisterId, UnaryOperator, Value};
@@ -156,7 +157,8 @@ fn narrow_binary(operator: Op, left: (Expression, Kind), right: (Expression, Kin
     }
 }
 
-/// A side of a comparison in so many bits. With an order, constants must be numbers of that many bits.
+/// A side of a comparison in so many bits. With an order, constants must be numbers of that many
+/// bits.
 fn comparable((expression, kind): (Expression, Kind), bits: u8, order: Option<bool>) -> Result<Expression, Objection> {
     let half = 1 << (bits - 1);
     let range = match order {

@@ -1,10 +1,12 @@
 //! Counters in fewer bits than the code has, because the user says so.
 //!
-//! Values flow from the cells that the user names: into registers, from there into other cells. Whatever they come to is computed in
-//! so many bits. This changes the program, as a domain that wraps does, and the verdict says that it was done. Addresses must
-//! not depend on what was cut off: a narrowed value has to be masked before it becomes one.
+//! Values flow from the cells that the user names: into registers, from there into other cells.
+//! Whatever they come to is computed in so many bits. This changes the program, as a domain that
+//! wraps does, and the verdict says that it was done. Addresses must not depend on what was cut
+//! off: a narrowed value has to be masked before it becomes one.
 //!
-//! A register is narrowed web by web: places where it is live and between which nothing writes it belong together.
+//! A register is narrowed web by web: places where it is live and between which nothing writes it
+//! belong together.
 
 mod kinds;
 
@@ -168,7 +170,8 @@ impl Flow<'_> {
         rewritten(expression, &Leaves { register: &register, old: self.cell(thread, instruction) })
     }
 
-    /// What an expression is; what is refused for now may be understood when more is narrowed, and is refused again otherwise.
+    /// What an expression is; what is refused for now may be understood when more is narrowed, and
+    /// is refused again otherwise.
     fn kind(&self, thread: usize, instruction: &Instruction, expression: &Expression) -> Kind {
         self.value(thread, instruction, expression).map_or(Kind::Plain, |(_, kind)| kind)
     }

@@ -1,4 +1,5 @@
-//! Blocks: the addresses that accesses may be to, put together where one access may be to any of them.
+//! Blocks: the addresses that accesses may be to, put together where one access may be to any of
+//! them.
 //!
 //! The slots of a ring stand at computed addresses, `slot + (position & 7)`. Such an access has a
 //! *region*: what its expression can give, whatever registers hold, where that is known, in the
@@ -154,7 +155,8 @@ fn admitted(own: &Expression, guard: &Expression) -> Option<BTreeSet<Value>> {
     }
 }
 
-/// What an expression can give in integers; nothing where that depends on registers alone, or is much.
+/// What an expression can give in integers; nothing where that depends on registers alone, or is
+/// much.
 fn values(expression: &Expression) -> Option<BTreeSet<i128>> {
     let found: BTreeSet<i128> = match expression {
         own if own.is_constant() => BTreeSet::from([i128::from(own.evaluate_address(&[]).ok()?)]),

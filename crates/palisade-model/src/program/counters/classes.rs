@@ -1,5 +1,5 @@
-//! The classes: variables are united by the instructions that make them move together, and struck out by those that no turn
-//! commutes with, until nothing changes.
+//! The classes: variables are united by the instructions that make them move together, and struck
+//! out by those that no turn commutes with, until nothing changes.
 
 use super::partition::Partition;
 use super::{Counters, flow};
@@ -8,8 +8,8 @@ use crate::program::{Liveness, Program, Role, Thread};
 /// Larger domains are not turned in: a turn is less than the number of values, and a value itself.
 const LARGEST_SIZE: u128 = 1 << 62;
 
-/// In threads with more registers at labels than this together no classes are sought: they would take more time and memory than
-/// they save.
+/// In threads with more registers at labels than this together no classes are sought: they would
+/// take more time and memory than they save.
 const MOST_REGISTERS_AT_LABELS: usize = 1 << 20;
 
 /// The classes of a program in which registers are live as given.

@@ -55,7 +55,8 @@ fn act(partition: &mut Partition<'_>, blame: Blame, instruction: &Instruction) {
             flow_into_memory(partition, blame, value, cell);
         }
         Action::Cas { expected, new, .. } => {
-            // Memory is compared with what is expected, and gets what is new: both are turned with it.
+            // Memory is compared with what is expected, and gets what is new: both are turned with
+            // it.
             for value in [expected, new] {
                 let value = shape(partition, context, value);
                 flow_into_memory(partition, blame, value, cell);

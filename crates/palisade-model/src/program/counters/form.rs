@@ -1,8 +1,9 @@
 //! How a variable holds a counter: whole, or cut to some bits.
 //!
-//! A value that is cut to b bits is a residue modulo 2^b, and what is cut in a wider register afterwards need not be the same residue's least number: after
-//! `r <- u8(x)` and `s <- u32(r + 1)` the register s holds 1 to 256. Either way a value tells the residue and the residue the value, which lies in an interval of 2^b numbers.
-//! Turning goes around in the interval.
+//! A value that is cut to b bits is a residue modulo 2^b, and what is cut in a wider register
+//! afterwards need not be the same residue's least number: after `r <- u8(x)` and `s <- u32(r + 1)`
+//! the register s holds 1 to 256. Either way a value tells the residue and the residue the value,
+//! which lies in an interval of 2^b numbers. Turning goes around in the interval.
 
 use crate::program::{BinaryOperator, Domain, Expression, UnaryOperator, Value};
 
@@ -11,8 +12,8 @@ use crate::program::{BinaryOperator, Domain, Expression, UnaryOperator, Value};
 pub enum Form {
     /// All of it: a turn by k adds k, modulo the size of a domain that wraps.
     Whole,
-    /// The residue modulo 2^bits, as the number from `low` on that is congruent to it and less than 2^bits above; where no interval is known, as
-    /// some number that is congruent to it.
+    /// The residue modulo 2^bits, as the number from `low` on that is congruent to it and less than
+    /// 2^bits above; where no interval is known, as some number that is congruent to it.
     Residue {
         /// 1 to 64.
         bits: u8,
@@ -31,7 +32,8 @@ pub(super) struct Setting {
 }
 
 impl Form {
-    /// The number that a value of this form becomes by a turn. Whole ones are the business of whoever knows the domain.
+    /// The number that a value of this form becomes by a turn. Whole ones are the business of
+    /// whoever knows the domain.
     pub(super) fn turned_residue(low: i128, bits: u8, value: Value, by: Value) -> Value {
         let sum = i128::from(value) + i128::from(by);
         let turned = low + (sum - low).rem_euclid(1 << bits);
@@ -46,12 +48,14 @@ impl Form {
         }
     }
 
-    /// Whether two values of this form are equal just where their counters are, and a variable of this form is turned as they are.
+    /// Whether two values of this form are equal just where their counters are, and a variable of
+    /// this form is turned as they are.
     pub(super) fn is_definite(self) -> bool {
         !matches!(self, Form::Residue { low: None, .. })
     }
 
-    /// Whether a variable can hold values of this form: the interval is known, and one of 64-bit values.
+    /// Whether a variable can hold values of this form: the interval is known, and one of 64-bit
+    /// values.
     pub(super) fn can_be_held(self) -> bool {
         match self {
             Form::Whole => true,
@@ -105,8 +109,9 @@ fn interval(bits: u8, signed: bool) -> (i128, i128) {
     if signed { (-values / 2, values / 2 - 1) } else { (0, values - 1) }
 }
 
-/// The operand that an expression cuts to some bits: by a function, or by a mask of 8, 16 or 32 bits, as compilers write it, where the domain has no
-/// more values. (Masks of fewer bits number the elements of rings.)
+/// The operand that an expression cuts to some bits: by a function, or by a mask of 8, 16 or 32
+/// bits, as compilers write it, where the domain has no more values. (Masks of fewer bits number
+/// the elements of rings.)
 pub(super) fn cut_operand(expression: &Expression, domain: Option<Domain>) -> Option<(&Expression, (u8, bool))> {
     match expression {
         Expression::Unary(UnaryOperator::Truncate { bits, signed }, operand) => Some((operand, (*bits, *signed))),

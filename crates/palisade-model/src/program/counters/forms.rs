@@ -1,7 +1,9 @@
-//! In which form each variable would hold a counter, if it holds one: guessed from the cuts along which values flow.
+//! In which form each variable would hold a counter, if it holds one: guessed from the cuts along
+//! which values flow.
 //!
-//! First as many bits as the narrowest cut on the way to a variable leaves, then the interval of the first value that comes to be known. Nothing rests on the
-//! guess: `flow` asks of every value that a member takes that it has the member's form.
+//! First as many bits as the narrowest cut on the way to a variable leaves, then the interval of
+//! the first value that comes to be known. Nothing rests on the guess: `flow` asks of every value
+//! that a member takes that it has the member's form.
 
 use super::form::{Form, Setting, cut_operand};
 use crate::program::{
@@ -123,7 +125,8 @@ impl Site<'_> {
         self.numbering.accessed.get(&(self.thread, self.id)).copied()
     }
 
-    /// The form of an expression, if all that it reads are members; nothing of what has nothing of a counter.
+    /// The form of an expression, if all that it reads are members; nothing of what has nothing of
+    /// a counter.
     fn form(self, expression: &Expression, forms: &[Form]) -> Option<Form> {
         let setting = Setting { domain: self.numbering.program.domain, is_address: false };
         if let Some((operand, cut)) = cut_operand(expression, setting.domain) {

@@ -1,12 +1,14 @@
 //! Counters: registers and addresses whose values matter only relative to each other.
 //!
-//! A *class* of counters is a set of addresses and of registers at labels. *Turning* the class adds one number to the values
-//! of all its members (modulo the size of a domain that wraps). [`Counters::of`] finds classes for which turning commutes with every
-//! step of the program: members are copied, moved by numbers, compared with each other, and masked where the mask
-//! does not see the turn. Nothing else that the program does depends on them, least of all an address.
+//! A *class* of counters is a set of addresses and of registers at labels. *Turning* the class adds
+//! one number to the values of all its members (modulo the size of a domain that wraps).
+//! [`Counters::of`] finds classes for which turning commutes with every step of the program:
+//! members are copied, moved by numbers, compared with each other, and masked where the mask does
+//! not see the turn. Nothing else that the program does depends on them, least of all an address.
 //!
-//! Registers are members label by label, where they are live: a register may hold a counter here and something else there. Dead registers
-//! hold 0 wherever states are compared, and are not turned.
+//! Registers are members label by label, where they are live: a register may hold a counter here
+//! and something else there. Dead registers hold 0 wherever states are compared, and are not
+//! turned.
 //!
 //! An access to a *computed* address is assumed to be to the region that its expression has, such
 //! as the slots of a ring (`blocks`), and to miss the addresses of all classes where it has none.
@@ -35,7 +37,8 @@ use std::collections::BTreeMap;
 pub struct CounterClass {
     /// Its addresses, ascending; at least one.
     pub cells: Vec<Value>,
-    /// The address whose value says by how much the others are turned: the first that holds its counter whole or, where none does, the first.
+    /// The address whose value says by how much the others are turned: the first that holds its
+    /// counter whole or, where none does, the first.
     pub reference: Value,
     /// What turns are multiples of: 1, or as far as the masks see.
     pub step: Value,
@@ -111,7 +114,8 @@ impl Counters {
         &self.classes
     }
 
-    /// Whether no member is cut to some bits, so that turns never go around but where the domain does.
+    /// Whether no member is cut to some bits, so that turns never go around but where the domain
+    /// does.
     pub fn are_whole(&self) -> bool {
         let is_whole = |member: &Member| member.form == Form::Whole;
         let mut registers = self.registers.iter().flatten().flatten();
@@ -148,7 +152,8 @@ impl Counters {
         self.accesses.get(&(thread, instruction)).copied()
     }
 
-    /// Whether an access by an instruction to an address keeps what is assumed here from being true.
+    /// Whether an access by an instruction to an address keeps what is assumed here from being
+    /// true.
     #[inline]
     pub fn is_broken_by(&self, (thread, instruction): (ThreadId, InstructionId), address: Value) -> bool {
         self.member_accessed(thread, instruction) != self.member_at(address)
@@ -167,7 +172,8 @@ impl Counters {
         }
     }
 
-    /// The turns after two turns, one after the other, as numbers that are equal when the turns are.
+    /// The turns after two turns, one after the other, as numbers that are equal when the turns
+    /// are.
     #[inline]
     pub fn together(&self, first: Value, second: Value) -> Value {
         let sum = i128::from(first) + i128::from(second);
@@ -177,7 +183,8 @@ impl Counters {
         }
     }
 
-    /// The turn of a class that takes a value of its reference at most `step - 1` above another one, as a number that is 0 only for no turn.
+    /// The turn of a class that takes a value of its reference at most `step - 1` above another
+    /// one, as a number that is 0 only for no turn.
     #[inline]
     pub fn turn_to(&self, class: usize, value: Value, to: Value) -> Value {
         let step = i128::from(self.classes[class].step);

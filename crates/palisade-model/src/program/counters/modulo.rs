@@ -1,11 +1,14 @@
 //! Programs that know their counters only modulo a number of values.
 //!
-//! In `modulo(program, low, high)` values live in `low..=high`, which wraps, m values in all, and a comparison of counters no longer tells that they
-//! differ: `a = b` still needs equal residues, `a != b` holds of all. Whatever the program does in integers, or in a wrapping
-//! domain whose size is a multiple of m, the new one does with residues, as long as values that are no counters stay in `low..=high`
-//! (THEORY.md, "Residues"). So one certificate of robustness is about all these widths.
+//! In `modulo(program, low, high)` values live in `low..=high`, which wraps, m values in all, and a
+//! comparison of counters no longer tells that they differ: `a = b` still needs equal residues,
+//! `a != b` holds of all. Whatever the program does in integers, or in a wrapping domain whose size
+//! is a multiple of m, the new one does with residues, as long as values that are no counters stay
+//! in `low..=high` (THEORY.md, "Residues"). So one certificate of robustness is about all these
+//! widths.
 //!
-//! Machine code keeps in a flag whether counters are equal. Where that is not told, the new program chooses: the assignment becomes two.
+//! Machine code keeps in a flag whether counters are equal. Where that is not told, the new program
+//! chooses: the assignment becomes two.
 
 use super::Counters;
 use super::form::{cut_operand, tells};
@@ -14,8 +17,8 @@ use crate::program::{
     UnaryOperator, Value,
 };
 
-/// The program that knows its counters modulo the size of a domain; none where it has no counters in that domain, or uses them in a way that
-/// residues do not tell about.
+/// The program that knows its counters modulo the size of a domain; none where it has no counters
+/// in that domain, or uses them in a way that residues do not tell about.
 pub fn modulo(program: &Program, low: Value, high: Value) -> Option<Program> {
     let mut narrow = program.clone();
     let domain = Domain { low, high, wrap: true, origin: DomainOrigin::Option };
@@ -65,8 +68,8 @@ struct Site<'c> {
 }
 
 impl Site<'_> {
-    /// Weakens the condition of an action; nothing where residues do not tell what it does. Where it assigns a truth value that they do not tell,
-    /// there is another choice.
+    /// Weakens the condition of an action; nothing where residues do not tell what it does. Where
+    /// it assigns a truth value that they do not tell, there is another choice.
     fn weaken_action(self, action: &mut Action, choices: &mut Vec<Action>) -> Option<()> {
         if let Some(address) = action.address() {
             self.weakened(address, May::Stay)?;
@@ -81,7 +84,8 @@ impl Site<'_> {
             Action::Assign { value, .. } | Action::Store { value, .. } | Action::Rmw { new: value, .. } => {
                 self.value(value)?;
             }
-            // That a comparison fails is not told by residues, nor is what is chosen among all values.
+            // That a comparison fails is not told by residues, nor is what is chosen among all
+            // values.
             Action::Cas { .. } if self.is_counter_cell() => return None,
             Action::Cas { expected, new, .. } => {
                 self.weakened(expected, May::Stay)?;

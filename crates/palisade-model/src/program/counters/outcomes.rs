@@ -1,8 +1,10 @@
-//! Counters for those who look at how computations end: at properties, and at registers where threads have come to their ends.
+//! Counters for those who look at how computations end: at properties, and at registers where
+//! threads have come to their ends.
 //!
-//! [`Counters::of`] is about accesses alone: no turn has to commute with an `ensure`, and a dead register is in no class. Here an `ensure` is a condition
-//! like others, and all registers are live where a thread has ended, a label without instructions or `fail`. So turning commutes with violations and
-//! with final states as well.
+//! [`Counters::of`] is about accesses alone: no turn has to commute with an `ensure`, and a dead
+//! register is in no class. Here an `ensure` is a condition like others, and all registers are live
+//! where a thread has ended, a label without instructions or `fail`. So turning commutes with
+//! violations and with final states as well.
 
 use super::{Counters, Member, classes};
 use crate::program::{Action, Label, LabelId, Liveness, Program, RegisterId, ThreadId, Value};
@@ -51,7 +53,8 @@ impl OutcomeCounters {
     }
 }
 
-/// The program in which an `ensure` is a condition, and `fail` leads to a label of its own behind all others.
+/// The program in which an `ensure` is a condition, and `fail` leads to a label of its own behind
+/// all others.
 fn with_outcomes(program: &Program) -> Program {
     let mut seen = program.clone();
     for thread in &mut seen.threads {

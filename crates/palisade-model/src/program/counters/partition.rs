@@ -162,7 +162,8 @@ impl<'p> Partition<'p> {
         self.blame[root].is_none() && self.moves[root] && step <= LARGEST_STEP && fits
     }
 
-    /// Whether turns by multiples of a class's step take the values of each of its addresses around, and not only to where they are.
+    /// Whether turns by multiples of a class's step take the values of each of its addresses
+    /// around, and not only to where they are.
     fn turns_addresses(&self, root: Variable) -> bool {
         let step = self.step[root];
         let mut own = self.cells.values().filter(|cell| self.root(**cell) == root);
@@ -172,8 +173,8 @@ impl<'p> Partition<'p> {
         })
     }
 
-    /// Whether turns come to an end where the program does: in integers, turns that follow an address around would take registers that hold whole counters ever
-    /// further away.
+    /// Whether turns come to an end where the program does: in integers, turns that follow an
+    /// address around would take registers that hold whole counters ever further away.
     fn is_anchored(&self, root: Variable) -> bool {
         let is_whole = |variable: Variable| self.root(variable) == root && self.forms[variable] == Form::Whole;
         let is_held_whole = |(id, thread): (ThreadId, &crate::program::Thread)| {

@@ -9,9 +9,11 @@ use crate::program::{BinaryOperator, Expression, LabelId};
 pub(super) enum Shape {
     /// Nothing.
     Plain,
-    /// The same as to this variable, of whose counter it has this form. In an address, where nothing wraps: the same modulo the size of the domain.
+    /// The same as to this variable, of whose counter it has this form. In an address, where
+    /// nothing wraps: the same modulo the size of the domain.
     Member(Variable, Form),
-    /// Nothing modulo 2 to this power, and more than nothing besides. What it is made of has the class of this variable.
+    /// Nothing modulo 2 to this power, and more than nothing besides. What it is made of has the
+    /// class of this variable.
     Difference(Variable, u8),
 }
 
@@ -26,7 +28,8 @@ pub(super) struct Context {
     pub(super) is_address: bool,
 }
 
-/// What a turn does to an expression's value. What no turn commutes with strikes the classes out that it meets.
+/// What a turn does to an expression's value. What no turn commutes with strikes the classes out
+/// that it meets.
 pub(super) fn shape(partition: &mut Partition<'_>, context: Context, expression: &Expression) -> Shape {
     if let Some((operand, cut)) = cut_operand(expression, partition.domain()) {
         let operand = shape(partition, context, operand);
@@ -69,7 +72,8 @@ fn member(partition: &Partition<'_>, variable: Variable) -> Shape {
     if partition.is_member(variable) { Shape::Member(variable, partition.form(variable)) } else { Shape::Plain }
 }
 
-/// Whether a mask sees a part of what a form has of a counter, so that the other part does not matter.
+/// Whether a mask sees a part of what a form has of a counter, so that the other part does not
+/// matter.
 fn sees_part(form: Form, modulus: i128) -> bool {
     match form {
         Form::Whole => true,
@@ -94,7 +98,8 @@ fn setting(partition: &Partition<'_>, context: Context) -> Setting {
     Setting { domain: partition.domain(), is_address: context.is_address }
 }
 
-/// A value that no turn may change. All of a few bits is seen, so that turns are to be multiples that go around; others are in no class.
+/// A value that no turn may change. All of a few bits is seen, so that turns are to be multiples
+/// that go around; others are in no class.
 pub(super) fn must_be_plain(partition: &mut Partition<'_>, blame: Blame, shape: Shape) {
     match shape {
         Shape::Plain => {}
@@ -163,7 +168,8 @@ fn binary(
     }
 }
 
-/// Whether an expression that no turn changes may be added to a counter: where nothing wraps, a constant that is not too large.
+/// Whether an expression that no turn changes may be added to a counter: where nothing wraps, a
+/// constant that is not too large.
 fn moves_by(partition: &Partition<'_>, number: &Expression) -> bool {
     let is_small =
         || number.is_constant() && number.evaluate(&[], None).is_ok_and(|number| is_countable(number.into()));
@@ -197,8 +203,9 @@ fn floored<'e>(partition: &Partition<'_>, expression: &'e Expression) -> Option<
     (modulus > 0 && modulus.count_ones() == 1).then_some((&**operand, modulus))
 }
 
-/// The operand and the number n of an expression that turns of the operand by multiples of n leave as it is: `e & (n - 1)` for a
-/// power n of two, `e % n` where no value is negative, and whether `e % n` is 0. A domain that wraps has to have a multiple of n values.
+/// The operand and the number n of an expression that turns of the operand by multiples of n leave
+/// as it is: `e & (n - 1)` for a power n of two, `e % n` where no value is negative, and whether
+/// `e % n` is 0. A domain that wraps has to have a multiple of n values.
 fn masked<'e>(
     partition: &Partition<'_>,
     context: Context,

@@ -13,7 +13,8 @@ pub(super) enum Meaning {
     Plain,
     /// The copy's own ticket of a pair, and a number more.
     Ticket(usize, Value),
-    /// What the pair's served address held at some time since the copy drew its ticket, and a number more.
+    /// What the pair's served address held at some time since the copy drew its ticket, and a
+    /// number more.
     Served(usize, Value),
     /// What has to do with tickets in a way that is not followed.
     Mixed,
@@ -63,7 +64,8 @@ pub(super) struct Meanings {
 }
 
 impl Meanings {
-    /// What instructions do, if these pairs hand out and serve tickets, and the program does not depend on these in other ways.
+    /// What instructions do, if these pairs hand out and serve tickets, and the program does not
+    /// depend on these in other ways.
     pub(super) fn of(program: &Program, pairs: &[TicketPair]) -> Option<Self> {
         let parts: Option<Vec<Vec<Part>>> = program.threads.iter().map(|thread| parts(thread, pairs)).collect();
         let parts = parts?;
@@ -91,7 +93,8 @@ fn parts(thread: &Thread, pairs: &[TicketPair]) -> Option<Vec<Part>> {
         let before = known[label.index()].clone()?;
         for id in &by_label[label.index()] {
             let instruction = thread.instruction(*id);
-            // A step that is not understood may yet be one after what later turns out to be less known: both end the search.
+            // A step that is not understood may yet be one after what later turns out to be less
+            // known: both end the search.
             let (after, _) = before.after(&instruction.action, pairs)?;
             let target = &mut known[instruction.target.index()];
             let joined = target.as_ref().map_or_else(|| after.clone(), |own| own.joined(&after));
@@ -137,7 +140,8 @@ impl Known {
         }
     }
 
-    /// What is known after an action, and what it does; nothing where it does what tickets do not survive.
+    /// What is known after an action, and what it does; nothing where it does what tickets do not
+    /// survive.
     fn after(&self, action: &Action, pairs: &[TicketPair]) -> Option<(Self, Part)> {
         let mut after = self.clone();
         if action.address().is_some_and(|address| self.mentions(address)) {
@@ -245,7 +249,8 @@ impl Known {
         followed.unwrap_or(if self.mentions(value) { Meaning::Mixed } else { Meaning::Plain })
     }
 
-    /// Whether a condition, or its contrary, says that the copy's ticket is served: of which pair, and the register that holds what was served, a number added.
+    /// Whether a condition, or its contrary, says that the copy's ticket is served: of which pair,
+    /// and the register that holds what was served, a number added.
     fn seen(&self, condition: &Expression, holds: bool) -> Option<(usize, Option<(RegisterId, Value)>)> {
         use Expression::{Binary, Unary};
         let (left, right) = match condition {

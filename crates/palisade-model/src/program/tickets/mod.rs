@@ -1,12 +1,17 @@
-//! Tickets: numbers that an address hands out one by one, each to one copy, and that another address serves one by one.
+//! Tickets: numbers that an address hands out one by one, each to one copy, and that another
+//! address serves one by one.
 //!
-//! A *pair* is a dispenser, which nothing moves but `fetch_add` of one number, and a served address, which nothing moves but the copy whose
-//! ticket it shows, to the next ticket. So all tickets differ, and at most one copy's is the one that is served. [`Tickets::of`] finds pairs by following
-//! through each thread what registers hold relative to the copy's own ticket ([`meaning`]).
+//! A *pair* is a dispenser, which nothing moves but `fetch_add` of one number, and a served
+//! address, which nothing moves but the copy whose ticket it shows, to the next ticket. So all
+//! tickets differ, and at most one copy's is the one that is served. [`Tickets::of`] finds pairs by
+//! following through each thread what registers hold relative to the copy's own ticket
+//! ([`meaning`]).
 //!
-//! The *erased* program does not know tickets. A copy has a *turn* instead, a register that is 1 once the copy has seen its ticket served, and 0 from then on
-//! when it serves the next one. At most one copy has its turn: who sees its ticket served *takes* the turn, and cannot while another copy has it. The served address keeps whether it is taken.
-//! THEORY.md ("Tickets") says why the erased program does what the program does.
+//! The *erased* program does not know tickets. A copy has a *turn* instead, a register that is 1
+//! once the copy has seen its ticket served, and 0 from then on when it serves the next one. At
+//! most one copy has its turn: who sees its ticket served *takes* the turn, and cannot while
+//! another copy has it. The served address keeps whether it is taken. THEORY.md ("Tickets") says
+//! why the erased program does what the program does.
 
 mod erasure;
 mod meaning;
@@ -32,10 +37,11 @@ pub struct TicketPair {
 pub struct Tickets {
     /// The pairs, by dispenser.
     pub pairs: Vec<TicketPair>,
-    /// The program with its tickets erased: the same threads, labels and instructions, for each pair one more register in each thread, and any number of
-    /// copies where there are several.
+    /// The program with its tickets erased: the same threads, labels and instructions, for each
+    /// pair one more register in each thread, and any number of copies where there are several.
     pub erased: Program,
-    /// For each thread, the first of the registers that say whether a copy has its turn, one for each pair.
+    /// For each thread, the first of the registers that say whether a copy has its turn, one for
+    /// each pair.
     pub turns: Vec<RegisterId>,
     /// The stores that serve the next ticket, with the number of their pair.
     pub services: BTreeMap<(ThreadId, InstructionId), usize>,
@@ -75,7 +81,8 @@ impl Tickets {
     }
 }
 
-/// Whether all tickets that copies hold at a time differ, and are seen to differ. In a domain that wraps these are consecutive, and so few as there are copies.
+/// Whether all tickets that copies hold at a time differ, and are seen to differ. In a domain that
+/// wraps these are consecutive, and so few as there are copies.
 fn is_wide_enough(program: &Program, pair: TicketPair) -> bool {
     let Some(domain) = program.domain else { return true };
     let step = i128::from(pair.step).unsigned_abs();
@@ -104,7 +111,8 @@ fn actions(program: &Program) -> impl Iterator<Item = &Action> {
     program.threads.iter().flat_map(|thread| &thread.instructions).map(|instruction| &instruction.action)
 }
 
-/// The addresses that nothing moves but additions of one number, with that number, and from which some copy keeps what it draws.
+/// The addresses that nothing moves but additions of one number, with that number, and from which
+/// some copy keeps what it draws.
 fn dispensers(program: &Program) -> BTreeMap<Value, Value> {
     let mut steps: BTreeMap<Value, Option<Value>> = BTreeMap::new();
     for action in actions(program) {

@@ -1,4 +1,5 @@
-//! `palisade/fences/1`: the cheapest repair of a program, for robustness, for its properties or against hangs.
+//! `palisade/fences/1`: the cheapest repair of a program, for robustness, for its properties or
+//! against hangs.
 
 mod for_pairs;
 mod pairs;
@@ -51,20 +52,24 @@ pub struct FencesDocument<'a> {
     /// Whether the changed program was checked to the end: `robust` or `unknown`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repaired: Option<VerdictWord>,
-    /// The counters for which it was shown robust besides, where these are more than those of the domain.
+    /// The counters for which it was shown robust besides, where these are more than those of the
+    /// domain.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counters: Option<CountersDocument>,
-    /// The tickets that copies draw and wait for, of which the proof of that uses no more than that all of them differ; left out where it knows their values.
+    /// The tickets that copies draw and wait for, of which the proof of that uses no more than that
+    /// all of them differ; left out where it knows their values.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tickets: Vec<TicketsDocument>,
-    /// The addresses whose values only fall, or only rise, and of which that proof knows no more beyond an end; left out where it knows their values.
+    /// The addresses whose values only fall, or only rise, and of which that proof knows no more
+    /// beyond an end; left out where it knows their values.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub ends: Vec<EndDocument>,
     /// The addresses that count what copies hold, of which that proof tells few values apart; left
     /// out where it knows their values.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub counts: Vec<CountDocument>,
-    /// The addresses that counters fall behind, of which that proof does not tell apart how far; left out where it knows their values.
+    /// The addresses that counters fall behind, of which that proof does not tell apart how far;
+    /// left out where it knows their values.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub far: Vec<FarDocument>,
     /// An attack that stays feasible whatever is changed, where no set is valid.
@@ -79,7 +84,8 @@ pub struct FencesDocument<'a> {
     /// What is known about the fences for properties.
     #[serde(flatten)]
     pub properties: Option<PropertiesDocument<'a>>,
-    /// Which of the changes that make the program robust its properties need under TSO; not there where it has none.
+    /// Which of the changes that make the program robust its properties need under TSO; not there
+    /// where it has none.
     #[serde(rename = "properties_need", skip_serializing_if = "Option::is_none")]
     pub needed: Option<NeededSummary<'a>>,
     /// All optimal sets, with `--all`.
@@ -88,7 +94,8 @@ pub struct FencesDocument<'a> {
     /// Whether these are all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alternatives_complete: Option<bool>,
-    /// With `--all`, how many of them `verify` has accepted a certificate for: the one taken, and 100 others at most.
+    /// With `--all`, how many of them `verify` has accepted a certificate for: the one taken, and
+    /// 100 others at most.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alternatives_checked: Option<usize>,
     /// The attacks, in order, with what eliminates them.
@@ -100,7 +107,8 @@ pub struct FencesDocument<'a> {
     /// The fences that are there already, judged, with `--redundant`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub redundant: Option<RedundancyDocument<'a>>,
-    /// The labels of the repaired program that no interleaving reaches; null where that is not known.
+    /// The labels of the repaired program that no interleaving reaches; null where that is not
+    /// known.
     pub unreached: Option<Vec<LabelPlace<'a>>>,
     /// The unified diff to the repaired text; null where the text itself cannot be changed.
     pub diff: Option<&'a str>,
@@ -220,11 +228,13 @@ pub struct PlacedMeasure<'a> {
     pub cost: f64,
     /// An attack that is feasible without it, where one is known.
     pub returns: Option<AttackPlace<'a>>,
-    /// Whether the properties need it, where fences are for robustness, the program has properties and that is known.
+    /// Whether the properties need it, where fences are for robustness, the program has properties
+    /// and that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub needed: Option<bool>,
-    /// A property that is violated without it, where fences are for properties and one is known; where they are for robustness, when of the
-    /// other changes only those stay that the properties need.
+    /// A property that is violated without it, where fences are for properties and one is known;
+    /// where they are for robustness, when of the other changes only those stay that the properties
+    /// need.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub violates: Option<PropertyPlace<'a>>,
 }
@@ -287,7 +297,8 @@ pub enum RedundancyDocument<'a> {
         needed: Vec<NeededFence<'a>>,
         /// The verdict on the program without the largest set.
         without_largest: VerdictWord,
-        /// How the evidence for this fared; there is none where the program is not robust with its fences.
+        /// How the evidence for this fared; there is none where the program is not robust with its
+        /// fences.
         #[serde(skip_serializing_if = "Option::is_none")]
         evidence: Option<EvidenceWord>,
     },

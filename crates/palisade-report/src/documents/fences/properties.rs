@@ -21,15 +21,18 @@ use serde::Serialize;
 pub struct PropertiesDocument<'a> {
     /// A property that is violated under SC, so that no fence helps, or whatever is changed.
     pub violated: Option<PropertyPlace<'a>>,
-    /// The fences that are there already, where these were asked about; null where they were not judged.
+    /// The fences that are there already, where these were asked about; null where they were not
+    /// judged.
     pub needed: Option<Vec<NeededDocument<'a>>>,
     /// Changes of which every valid set has one.
     pub rows: Vec<PropertyRowDocument<'a>>,
     /// What every valid set costs at least.
     pub lower_bound: Option<String>,
-    /// The proofs that the properties hold with the changes made; null where some property has none.
+    /// The proofs that the properties hold with the changes made; null where some property has
+    /// none.
     pub proved: Option<Vec<ProvedDocument<'a>>>,
-    /// Queries made: sets of changes for which a search was made, or with pairs runs that were asked for.
+    /// Queries made: sets of changes for which a search was made, or with pairs runs that were
+    /// asked for.
     pub queries: usize,
     /// The pairs of statements that must not be reordered, where these were asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -83,8 +86,8 @@ pub struct PropertyRowDocument<'a> {
     pub measures: Vec<MeasurePlace<'a>>,
     /// The property that is violated without all of them, whatever else is changed.
     pub property: PropertyPlace<'a>,
-    /// The steps of the run that shows it, on what matters for the property: the thread's copy and the label, `flush` where a
-    /// store reaches memory.
+    /// The steps of the run that shows it, on what matters for the property: the thread's copy and
+    /// the label, `flush` where a store reaches memory.
     pub witness: Vec<String>,
 }
 
@@ -92,7 +95,8 @@ pub struct PropertyRowDocument<'a> {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct NeededSummary<'a> {
-    /// The cheapest of the changes with which the properties hold; null where that is not known, or where none helps.
+    /// The cheapest of the changes with which the properties hold; null where that is not known, or
+    /// where none helps.
     pub changes: Option<Vec<MeasurePlace<'a>>>,
     /// What these cost together.
     pub cost: Option<String>,
@@ -129,7 +133,8 @@ pub struct ProvedDocument<'a> {
     /// The property.
     #[serde(flatten)]
     pub property: PropertyPlace<'a>,
-    /// What proved it: `sc`, `sc-robust`, `buffers` and so on; `search` for a search that has seen all states.
+    /// What proved it: `sc`, `sc-robust`, `buffers` and so on; `search` for a search that has seen
+    /// all states.
     pub by: &'static str,
     /// How many stores a buffer could hold in the exploration.
     pub buffer: Option<usize>,
@@ -176,7 +181,8 @@ impl<'a> PropertyRowDocument<'a> {
 }
 
 impl<'a> ProvedDocument<'a> {
-    /// The proof that a changed program has a property, named as the program before the change has it.
+    /// The proof that a changed program has a property, named as the program before the change has
+    /// it.
     fn new(program: &'a Program, before: &BeforeTheChange, answer: &TargetAnswer) -> Option<Self> {
         let Answer::Holds(_) = answer.answer else { return None };
         let property = PropertyPlace::new(program, before.target(answer.target));

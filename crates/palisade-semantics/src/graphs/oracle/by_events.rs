@@ -20,8 +20,9 @@ struct Point {
     values: Vec<Option<Value>>,
 }
 
-/// What there is among the consistent graphs of an instance of a program [by its language](crate::graphs::by_language). The error is that of a step without
-/// a value, or `Stopped` after so many graphs.
+/// What there is among the consistent graphs of an instance of a program [by its
+/// language](crate::graphs::by_language). The error is that of a step without a value, or `Stopped`
+/// after so many graphs.
 pub fn by_events(
     program: &Program,
     instance: &Instance,

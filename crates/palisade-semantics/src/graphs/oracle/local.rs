@@ -43,8 +43,8 @@ pub(super) fn accesses(machine: &Machine<'_>, state: &State, position: usize) ->
         .collect()
 }
 
-/// The event that a step is when its address holds a value, with the state of the copy behind it; nothing where the copy waits. Under release/acquire weak
-/// fences are steps without an event.
+/// The event that a step is when its address holds a value, with the state of the copy behind it;
+/// nothing where the copy waits. Under release/acquire weak fences are steps without an event.
 pub(super) fn event(
     machine: &Machine<'_>,
     axioms: Axioms,

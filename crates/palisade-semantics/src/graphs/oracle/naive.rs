@@ -14,8 +14,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The values that an address may hold.
 type Values = BTreeMap<Value, BTreeSet<Value>>;
 
-/// What there is among the consistent graphs of an instance of a program [by its language](crate::graphs::by_language). The error is that of a step without
-/// a value, or `Stopped` after so many graphs.
+/// What there is among the consistent graphs of an instance of a program [by its
+/// language](crate::graphs::by_language). The error is that of a step without a value, or `Stopped`
+/// after so many graphs.
 pub fn naive(program: &Program, instance: &Instance, axioms: Axioms, graphs: usize) -> Result<Found, ExplorationError> {
     let machine = Machine::new(program, instance, Model::Sc).waiting();
     let runs = runs(&machine, axioms)?;
@@ -24,7 +25,8 @@ pub fn naive(program: &Program, instance: &Instance, axioms: Axioms, graphs: usi
     Ok(search.found)
 }
 
-/// By copy, what it may do for all values that it may read: every prefix of every run. What may be read are the values that runs write.
+/// By copy, what it may do for all values that it may read: every prefix of every run. What may be
+/// read are the values that runs write.
 fn runs(machine: &Machine<'_>, axioms: Axioms) -> Result<Vec<Vec<Vec<Label>>>, ExplorationError> {
     let mut values = Values::new();
     loop {
@@ -176,7 +178,8 @@ fn permutations(numbers: &[usize]) -> Vec<Vec<usize>> {
     all
 }
 
-/// The graph, where program order and reads-from have no cycle: its events in an order that goes along with both.
+/// The graph, where program order and reads-from have no cycle: its events in an order that goes
+/// along with both.
 fn assemble(events: &[(Option<usize>, Label)], sources: &[Option<usize>], orders: &[Vec<usize>]) -> Option<Graph> {
     let mut order: Vec<usize> = Vec::new();
     while order.len() < events.len() {
@@ -197,7 +200,8 @@ fn assemble(events: &[(Option<usize>, Label)], sources: &[Option<usize>], orders
             numbers[event] = graph.events().len() - 1;
             continue;
         };
-        // It comes behind the last of those before it that are there already: later ones come between them.
+        // It comes behind the last of those before it that are there already: later ones come
+        // between them.
         let behind = kind.writes().then(|| {
             let own = orders.iter().find(|order| order.contains(&event)).expect("every write is ordered");
             let before = own.iter().take_while(|write| **write != event).filter(|write| numbers[**write] != usize::MAX);

@@ -1,4 +1,5 @@
-//! Robustness against concurrency: all SC computations, the graph of their events and the order inside each event.
+//! Robustness against concurrency: all SC computations, the graph of their events and the order
+//! inside each event.
 
 use super::Level;
 use super::search::{Answer, Found, Monitor, Names, OracleError, Search, Successors, TaskBounds, fixed, without_event};
@@ -14,15 +15,18 @@ use std::collections::{BTreeMap, BTreeSet};
 pub enum Kind {
     /// Conflicts order events in a cycle.
     Serializability,
-    /// Conflicting accesses of two invocations of one event come in another order than in the serial run.
+    /// Conflicting accesses of two invocations of one event come in another order than in the
+    /// serial run.
     Determinism,
 }
 
-/// Whether a program is robust against concurrency, by enumeration of its SC computations; only violations of these kinds count.
+/// Whether a program is robust against concurrency, by enumeration of its SC computations; only
+/// violations of these kinds count.
 ///
 /// # Errors
 ///
-/// When the copies are not fixed, a thread belongs to no event, a value does not exist, or the bounds are reached.
+/// When the copies are not fixed, a thread belongs to no event, a value does not exist, or the
+/// bounds are reached.
 pub fn concurrency(program: &Program, kinds: &[Kind], bounds: &TaskBounds) -> Result<Answer<Kind>, OracleError> {
     decide(program, kinds, bounds, Successors::Reduced)
 }

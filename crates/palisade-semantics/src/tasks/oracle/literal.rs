@@ -1,8 +1,10 @@
-//! The definitions themselves, for small programs: every computation on its own, no monitor, no reduction.
+//! The definitions themselves, for small programs: every computation on its own, no monitor, no
+//! reduction.
 //!
-//! *Robust against concurrency*: each maximal SC computation can be permuted into a serial one. All orders of its events are tried; each gives
-//! one serial computation, which is replayed on a memory of its own, and which must keep the order of all conflicting accesses.
-//! *Robust against TSO*: each trace of a TSO computation that ends with empty buffers is the trace of an SC computation.
+//! *Robust against concurrency*: each maximal SC computation can be permuted into a serial one. All
+//! orders of its events are tried; each gives one serial computation, which is replayed on a memory
+//! of its own, and which must keep the order of all conflicting accesses. *Robust against TSO*:
+//! each trace of a TSO computation that ends with empty buffers is the trace of an SC computation.
 
 use super::Level;
 use super::concurrency::{access_of, accessor};
@@ -168,10 +170,12 @@ fn replays(program: &Program, serial: &[usize], accesses: &[Access]) -> bool {
     })
 }
 
-/// A node of a trace: the thread (main, or the path of an invocation) and its place in program order.
+/// A node of a trace: the thread (main, or the path of an invocation) and its place in program
+/// order.
 type Node = (Vec<u32>, usize);
 
-/// A trace: per thread its labels, per address its stores in order, per read the store that it reads.
+/// A trace: per thread its labels, per address its stores in order, per read the store that it
+/// reads.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct LiteralTrace {
     labels: BTreeMap<Vec<u32>, Vec<Label>>,
@@ -179,7 +183,8 @@ struct LiteralTrace {
     sources: BTreeMap<Node, Option<Node>>,
 }
 
-/// What a thread does: the invocation's path, the instruction, and what it posts, begins or occurs as.
+/// What a thread does: the invocation's path, the instruction, and what it posts, begins or occurs
+/// as.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Label {
     Occur(usize),
@@ -253,7 +258,8 @@ fn trace_of(machine: &TaskMachine<'_>, path: &Path) -> LiteralTrace {
     trace
 }
 
-/// Whether every trace of a TSO computation with empty buffers at its end is one of an SC computation.
+/// Whether every trace of a TSO computation with empty buffers at its end is one of an SC
+/// computation.
 pub(super) fn is_sc(program: &Program) -> Result<bool, OracleError> {
     let sc = TaskMachine::new(program, Model::Sc);
     let mut traces = HashSet::new();

@@ -1,9 +1,11 @@
 //! What happens-before leads to from a store that waits in a buffer.
 //!
-//! Happens-before grows with a computation. A new access comes behind all others; an edge into an older one arises only when a buffered store
-//! reaches memory: from the store that was the last one at its address, and from those that read that. So a cycle closes exactly when a store
-//! reaches memory and a path leads from it to one of these. [`Reach`] has, for each buffered store, what paths lead to among all that can still
-//! get outgoing edges: the last nodes of threads, posts whose tasks have not begun, and at each address the last store and its readers.
+//! Happens-before grows with a computation. A new access comes behind all others; an edge into an
+//! older one arises only when a buffered store reaches memory: from the store that was the last one
+//! at its address, and from those that read that. So a cycle closes exactly when a store reaches
+//! memory and a path leads from it to one of these. [`Reach`] has, for each buffered store, what
+//! paths lead to among all that can still get outgoing edges: the last nodes of threads, posts
+//! whose tasks have not begun, and at each address the last store and its readers.
 
 use super::Level;
 use crate::tasks::InvocationId;
@@ -57,7 +59,8 @@ fn raise<K: Ord>(levels: &mut BTreeMap<K, Level>, at: K, level: Level) {
 }
 
 impl Reach {
-    /// A thread reads from memory and writes to it, all at once. What it writes comes behind the last store and its readers.
+    /// A thread reads from memory and writes to it, all at once. What it writes comes behind the
+    /// last store and its readers.
     pub(super) fn access(&mut self, line: Line, reads: &BTreeSet<Value>, writes: &BTreeSet<Value>) {
         for waiting in self.waiting.values_mut() {
             let is_reached = waiting.lines.contains(&line)

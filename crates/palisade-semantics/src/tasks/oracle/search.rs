@@ -1,7 +1,8 @@
 //! The search through all computations, each pair of a state and what its monitor remembers once.
 //!
-//! Steps that commute with every step of other threads and that nothing can disable are taken at once: local instructions, posts, begins on
-//! threads of their own, and under TSO the issue of a store. Each way around a loop still branches, so that no thread is left waiting for ever.
+//! Steps that commute with every step of other threads and that nothing can disable are taken at
+//! once: local instructions, posts, begins on threads of their own, and under TSO the issue of a
+//! store. Each way around a loop still branches, so that no thread is left waiting for ever.
 //! [`Successors::Full`] takes all steps everywhere, to test that this loses nothing.
 
 use crate::tasks::order::{is_next, waiting};
@@ -37,7 +38,8 @@ impl Default for TaskBounds {
 pub enum Answer<W> {
     /// No computation violates robustness.
     Robust {
-        /// Whether the bound on the steps cut computations short: then the answer speaks of the bounded ones only.
+        /// Whether the bound on the steps cut computations short: then the answer speaks of the
+        /// bounded ones only.
         truncated: bool,
     },
     /// A computation violates it.

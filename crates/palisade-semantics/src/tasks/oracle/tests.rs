@@ -1,4 +1,5 @@
-//! The oracles against the definitions, and their reduced searches against full ones, on random programs.
+//! The oracles against the definitions, and their reduced searches against full ones, on random
+//! programs.
 
 use super::search::Successors;
 use super::{Answer, Kind, OracleError, TaskBounds, concurrency, literal, tso};
@@ -14,7 +15,8 @@ fn amount(few: u64) -> u64 {
     if std::env::var_os("PALISADE_FULL_TESTS").is_some() { 40 * few } else { few }
 }
 
-/// Programs small enough for definitions. Sections are left out: a trace of one that is open is no trace of the paper.
+/// Programs small enough for definitions. Sections are left out: a trace of one that is open is no
+/// trace of the paper.
 fn small_program(seed: u64) -> Program {
     let body = Shape { labels: 2, branches: 10, domains: 0, fences: 3, ..EventShape::default().body };
     let shape = EventShape { body, events: 2, tasks: 2, total_labels: 6, posts: 30, ..EventShape::default() };
@@ -117,7 +119,8 @@ fn reduced_and_full_searches_agree() {
     }
 }
 
-/// What is found in the order of posts is a violation in that order, and one of any order; some need another order.
+/// What is found in the order of posts is a violation in that order, and one of any order; some
+/// need another order.
 #[test]
 fn an_ordinary_queue_shows_less() {
     let mut counts = Counts::default();

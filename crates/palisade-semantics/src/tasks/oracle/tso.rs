@@ -35,7 +35,8 @@ pub(super) fn decide(
     })
 }
 
-/// The flushes that empty all buffers. A cycle closes when a store reaches memory while no section is open, so nothing is in their way.
+/// The flushes that empty all buffers. A cycle closes when a store reaches memory while no section
+/// is open, so nothing is in their way.
 fn flushes(state: &TaskState) -> Vec<TaskStep> {
     let own = state.invocations().iter().enumerate();
     let own = own.flat_map(|(invocation, it)| std::iter::repeat_n(TaskStep::Flush { invocation }, it.buffer.len()));

@@ -1,4 +1,5 @@
-//! Reads the body of a thread in C as the tree of a body in braces: a cursor over tokens, and what names stand for.
+//! Reads the body of a thread in C as the tree of a body in braces: a cursor over tokens, and what
+//! names stand for.
 
 use super::graces::Sections;
 use super::lexer::{Token, tokens};
@@ -148,7 +149,8 @@ pub(super) fn statement(kind: StatementKind<'_>, span: Span, extent: Span) -> St
     Statement { annotations: Vec::new(), label: None, kind, span, extent }
 }
 
-/// The variables that are assigned to and declared nowhere, in order. Tests in C may leave declarations out; such a variable is an `int`.
+/// The variables that are assigned to and declared nowhere, in order. Tests in C may leave
+/// declarations out; such a variable is an `int`.
 fn undeclared<'s>(tokens: &[(Token<'s>, Span)], head: &Head<'s>, locations: &Locations) -> Vec<Local<'s>> {
     let mut found: Vec<Local<'s>> = Vec::new();
     let declarations = outside_parentheses(tokens);

@@ -1,8 +1,9 @@
-//! The calls of C11's `<stdatomic.h>` and of the Linux kernel, with their orderings; [`Operation`](palisade_model::program::Operation) says
-//! what these are on x86.
+//! The calls of C11's `<stdatomic.h>` and of the Linux kernel, with their orderings;
+//! [`Operation`](palisade_model::program::Operation) says what these are on x86.
 //!
-//! The kernel's orders are read as those of C11 that are nearest: `smp_mb` is a sequentially consistent fence, `smp_rmb` acquires and `smp_wmb`
-//! releases, an update without a suffix that returns a value is sequentially consistent, and one that returns none is relaxed.
+//! The kernel's orders are read as those of C11 that are nearest: `smp_mb` is a sequentially
+//! consistent fence, `smp_rmb` acquires and `smp_wmb` releases, an update without a suffix that
+//! returns a value is sequentially consistent, and one that returns none is relaxed.
 
 use super::arithmetic::combined;
 use super::body::{Dialects, Place, Read, Reader};
@@ -328,7 +329,8 @@ impl<'s> Reader<'_, 's> {
         })
     }
 
-    /// `atomic_add(1, x)`, `atomic_fetch_inc(x)`, `atomic_sub_return(1, x)`, `atomic_dec_and_test(x)`.
+    /// `atomic_add(1, x)`, `atomic_fetch_inc(x)`, `atomic_sub_return(1, x)`,
+    /// `atomic_dec_and_test(x)`.
     fn kernel_update(&mut self, name: Name<'s>, action: &str, order: Option<Ordering>) -> Read<Called<'s>> {
         let parts = [action.strip_prefix("fetch_"), action.strip_suffix("_return"), action.strip_suffix("_and_test")];
         let word = parts.into_iter().flatten().next().unwrap_or(action);

@@ -1,8 +1,9 @@
 //! Litmus tests in C, of C11's atomics and of the Linux kernel's.
 //!
-//! A test is read as the x86 program that compilers make of it by the usual mapping ([`calls`] has it), with its accesses in the
-//! order of the text. Its threads become trees of bodies in braces, as the native language has them, and are lowered by
-//! its means; types are C's ([`types`]). What is said of a test is said of that program, and not of C's memory model.
+//! A test is read as the x86 program that compilers make of it by the usual mapping ([`calls`] has
+//! it), with its accesses in the order of the text. Its threads become trees of bodies in braces,
+//! as the native language has them, and are lowered by its means; types are C's ([`types`]). What
+//! is said of a test is said of that program, and not of C's memory model.
 
 mod arithmetic;
 mod body;
@@ -60,8 +61,9 @@ impl Texts {
         if self.is_kernel { "smp_mb();" } else { "atomic_thread_fence(memory_order_seq_cst);" }
     }
 
-    /// What a store's text becomes to be a locked exchange: the stretch to replace, from the store's first byte on, and its new text. Nothing
-    /// if the store is a plain assignment or of another call.
+    /// What a store's text becomes to be a locked exchange: the stretch to replace, from the
+    /// store's first byte on, and its new text. Nothing if the store is a plain assignment or of
+    /// another call.
     pub(in super::super) fn exchanged(store: &str) -> Option<(Span, &'static str)> {
         if store.starts_with("WRITE_ONCE") {
             return Some((Span { start: 0, end: "WRITE_ONCE".len() }, "smp_store_mb"));

@@ -171,7 +171,8 @@ impl<'s> Reader<'_, 's> {
             if !more {
                 self.expect(";")?;
             }
-            // A fence before the declaration does what one between its parts does, as no part stores without emptying the buffer.
+            // A fence before the declaration does what one between its parts does, as no part
+            // stores without emptying the buffer.
             statements.push(statement(kind, span, start.to(self.before())));
             if !more {
                 return Ok(());

@@ -38,8 +38,9 @@ fn unclosed(start: usize, close: &str) -> Diagnostic {
     Diagnostic::error("this comment is never closed", span).with_expected([close])
 }
 
-/// The text with comments replaced by as many blanks, so that places stay what they are. `(* … *)` is a comment outside of bodies:
-/// in a body, `(*x)` is C. `/* … */` and `// …` are comments from the initial state on.
+/// The text with comments replaced by as many blanks, so that places stay what they are. `(* … *)`
+/// is a comment outside of bodies: in a body, `(*x)` is C. `/* … */` and `// …` are comments from
+/// the initial state on.
 pub(in crate::litmus) fn without_comments(text: &str) -> Result<String, Diagnostic> {
     let bytes = text.as_bytes();
     let mut out = bytes.to_vec();

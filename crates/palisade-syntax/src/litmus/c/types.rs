@@ -1,7 +1,8 @@
 //! C's integer types and its arithmetic on them.
 //!
-//! A value of a type is kept as its number; one of 64 bits as the signed number with the same bits, whatever its type. Arithmetic is
-//! that of the machine: results are cut to the width of C's common type, also where C leaves an overflow undefined.
+//! A value of a type is kept as its number; one of 64 bits as the signed number with the same bits,
+//! whatever its type. Arithmetic is that of the machine: results are cut to the width of C's common
+//! type, also where C leaves an overflow undefined.
 
 use super::lexer::Number;
 use crate::litmus::initial::{CellType, named_type};
@@ -15,7 +16,8 @@ pub(super) const POINTER: CellType = CellType { bits: 64, signed: false };
 /// `int`.
 pub(super) const INT: CellType = CellType { bits: 32, signed: true };
 
-/// The type that words name, as far as these stand for an integer, and whether objects of it are atomic.
+/// The type that words name, as far as these stand for an integer, and whether objects of it are
+/// atomic.
 pub(super) fn type_of(words: &[&str]) -> Option<(CellType, bool)> {
     let plain: Vec<&str> = words.iter().copied().filter(|word| *word != "_Atomic").collect();
     let is_atomic = plain.len() < words.len();

@@ -1,7 +1,8 @@
 //! Machine instructions in terms of the program's actions.
 //!
-//! What an instruction does to values is in the table of [`x86`](crate::x86), where loads and stores move values
-//! as they are and only arithmetic truncates; this module finds the addresses and puts the effects in an order.
+//! What an instruction does to values is in the table of [`x86`](crate::x86), where loads and
+//! stores move values as they are and only arithmetic truncates; this module finds the addresses
+//! and puts the effects in an order.
 
 mod operands;
 
@@ -155,7 +156,8 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// The bits an instruction works on: as its suffix, its registers, or the location it accesses say.
+    /// The bits an instruction works on: as its suffix, its registers, or the location it accesses
+    /// say.
     fn operation_bits(&self, instruction: &AssemblyInstruction) -> Result<u8, Diagnostic> {
         let location_bits = || {
             instruction.operands.iter().find_map(|operand| match &operand.kind {

@@ -102,7 +102,8 @@ impl Lowering<'_> {
         (!written).then(|| self.initial.get(&register.family).copied().unwrap_or(0))
     }
 
-    /// An address only known when the program runs: dividing by zero, an error, where it is no whole cell's.
+    /// An address only known when the program runs: dividing by zero, an error, where it is no
+    /// whole cell's.
     fn checked_address(&self, sum: Expression) -> Expression {
         let is = |cell: Value| binary(Op::Equal, sum.clone(), Expression::Constant(cell));
         let valid = self.layout.cells(self.bits).into_iter().map(is).reduce(or).unwrap_or(Expression::Constant(0));

@@ -11,7 +11,8 @@ pub(super) struct Column {
     is_full: bool,
 }
 
-/// What is never given to a register of the program: `rax` compares and exchanges, the others compute.
+/// What is never given to a register of the program: `rax` compares and exchanges, the others
+/// compute.
 pub(super) const ACCUMULATOR: &str = "rax";
 pub(super) const SCRATCH: [&str; 2] = ["r14", "r15"];
 

@@ -41,8 +41,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// An operand that holds the value: a constant, a register, or the scratch register it was computed into with the
-    /// help of the free ones.
+    /// An operand that holds the value: a constant, a register, or the scratch register it was
+    /// computed into with the help of the free ones.
     pub(super) fn operand(&mut self, value: &Expression, scratch: &str, free: &[&str]) -> String {
         if let Some(leaf) = self.leaf(value) {
             return leaf;
@@ -51,7 +51,8 @@ impl Emitter<'_> {
         format!("%{scratch}")
     }
 
-    /// A constant or a register as an operand. Constants must fit the immediate operands of the machine.
+    /// A constant or a register as an operand. Constants must fit the immediate operands of the
+    /// machine.
     fn leaf(&self, value: &Expression) -> Option<String> {
         if let Some(constant) = constant(value) {
             return i32::try_from(constant).ok().map(|constant| format!("${constant}"));
@@ -62,7 +63,8 @@ impl Emitter<'_> {
         }
     }
 
-    /// `target <- value`, also where the value reads the target; the free registers may be overwritten.
+    /// `target <- value`, also where the value reads the target; the free registers may be
+    /// overwritten.
     pub(super) fn assign(&mut self, target: &str, value: &Expression, free: &[&str]) {
         if let Some(leaf) = self.leaf(value) {
             if leaf != format!("%{target}") {
@@ -122,7 +124,8 @@ impl Emitter<'_> {
             },
             _ => right.clone(),
         };
-        // The right operand may have to be computed, or saved from the left one, which the target gets.
+        // The right operand may have to be computed, or saved from the left one, which the target
+        // gets.
         let (operand, free) = match self.leaf(&added) {
             Some(leaf) if leaf != format!("%{target}") => (leaf, free),
             _ => {
@@ -138,7 +141,8 @@ impl Emitter<'_> {
         self.push(format!("{mnemonic} {operand},%{target}"));
     }
 
-    /// A locked instruction that stores a function of the old value. Gives what some tools do not understand.
+    /// A locked instruction that stores a function of the old value. Gives what some tools do not
+    /// understand.
     pub(super) fn read_modify_write(
         &mut self,
         register: Option<RegisterId>,

@@ -1,10 +1,10 @@
 //! From a program to a litmus test in the `X86_64` syntax that herd7 reads.
 //!
-//! Every cell is a `uint64_t`; every copy of a thread is a column. What machine code of the understood kind cannot
-//! say is refused: computed addresses, addresses as values, locked sections, arbitrary values, free choices between
-//! instructions, arithmetic that wraps into a domain. An `assert` that blocks becomes a jump to itself. The
-//! instructions keep to what herd7 knows where they can; those it lacks (xadd, and locked `and` and `or`) are a
-//! warning.
+//! Every cell is a `uint64_t`; every copy of a thread is a column. What machine code of the
+//! understood kind cannot say is refused: computed addresses, addresses as values, locked sections,
+//! arbitrary values, free choices between instructions, arithmetic that wraps into a domain. An
+//! `assert` that blocks becomes a jump to itself. The instructions keep to what herd7 knows where
+//! they can; those it lacks (xadd, and locked `and` and `or`) are a warning.
 
 mod column;
 mod conditions;

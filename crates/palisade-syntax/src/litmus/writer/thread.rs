@@ -18,7 +18,8 @@ pub(super) fn rows(thread: &Thread, column: &Column, index: usize, writer: &mut 
     blocks.finish()
 }
 
-/// Labels that control can reach, each followed by the target of its last instruction where that is still free.
+/// Labels that control can reach, each followed by the target of its last instruction where that is
+/// still free.
 fn order_of_labels(thread: &Thread) -> Vec<LabelId> {
     let by_label = thread.instructions_by_label();
     let mut seen = vec![false; thread.labels.len()];

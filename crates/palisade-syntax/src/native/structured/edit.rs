@@ -1,7 +1,7 @@
 //! Statements put into a text as a person would put them there.
 
-/// Where, and as which text, a statement is put before the statement or the closing brace at a byte: on a line of its own if
-/// that begins its line.
+/// Where, and as which text, a statement is put before the statement or the closing brace at a
+/// byte: on a line of its own if that begins its line.
 pub(crate) fn inserted(text: &str, at: usize, statement: &str) -> (usize, String) {
     let start = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
     let blanks = &text[start..at];
@@ -16,7 +16,8 @@ pub(crate) fn inserted(text: &str, at: usize, statement: &str) -> (usize, String
     (at, format!("{statement}{end}{blanks}"))
 }
 
-/// The blanks before the statements of a block, of which the text ends before the line of the closing brace.
+/// The blanks before the statements of a block, of which the text ends before the line of the
+/// closing brace.
 fn indentation_inside(before: &str, brace: &str) -> String {
     let above = before.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
     let blanks = &above[..above.len() - above.trim_start().len()];

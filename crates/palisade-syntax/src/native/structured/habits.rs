@@ -366,7 +366,8 @@ impl<'s> Parser<'_, 's> {
     }
 }
 
-/// The error for `x++`, `x += 2` and the like on memory. What it is in C depends on the type of `x`.
+/// The error for `x++`, `x += 2` and the like on memory. What it is in C depends on the type of
+/// `x`.
 pub(crate) fn memory_change(spelling: &str, operator: Span, sign: &str, target: &str, value: &str) -> Diagnostic {
     let update = match sign {
         "+" => "fetch_add",

@@ -1,9 +1,10 @@
 //! Threads with bodies in braces: the native language in C's dress.
 //!
-//! [`split`] takes them out of the tokens of a text, [`parser`] reads them into the tree of [`braced`](super::braced), and [`lower`] makes
-//! each a control-flow automaton of the language. A label of the automaton is called after the line on which its statement
-//! stands, `L12`, unless the text names it. [`edit`] puts fences into such texts. This room uses the tokens and expressions of
-//! the language around it.
+//! [`split`] takes them out of the tokens of a text, [`parser`] reads them into the tree of
+//! [`braced`](super::braced), and [`lower`] makes each a control-flow automaton of the language. A
+//! label of the automaton is called after the line on which its statement stands, `L12`, unless the
+//! text names it. [`edit`] puts fences into such texts. This room uses the tokens and expressions
+//! of the language around it.
 
 mod edit;
 mod habits;

@@ -1,4 +1,5 @@
-//! Conditions that may take what a `cas` returns, the value that was there, for whether it has stored.
+//! Conditions that may take what a `cas` returns, the value that was there, for whether it has
+//! stored.
 
 use crate::Diagnostic;
 use crate::native::ast::{ExpressionKind, RawExpression};

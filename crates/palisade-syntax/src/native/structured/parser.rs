@@ -1,6 +1,7 @@
 //! Reads items with bodies in braces: a cursor over tokens, expressions and the items themselves.
 //!
-//! Written by hand, so that each error can say what was probably meant. After an error in a statement the next one is read.
+//! Written by hand, so that each error can say what was probably meant. After an error in a
+//! statement the next one is read.
 
 use crate::Diagnostic;
 use crate::native::again::again;
@@ -66,8 +67,9 @@ impl<'a, 's> Parser<'a, 's> {
         Ok(Constant { name, value })
     }
 
-    /// `thread name [copies] { … }`, `event name [copies] when condition { … }`, `task name(parameters) { … }`. Each takes what only one
-    /// of them can have, so that the reader can say which.
+    /// `thread name [copies] { … }`, `event name [copies] when condition { … }`,
+    /// `task name(parameters) { … }`. Each takes what only one of them can have, so that the reader
+    /// can say which.
     pub(super) fn thread(&mut self, head: Head) -> Read<BracedThread<'s>> {
         self.at += 1;
         let name = self.name(&format!("the {}'s name", head.word()))?;
@@ -160,7 +162,8 @@ impl<'a, 's> Parser<'a, 's> {
         }
     }
 
-    /// Skips to the end of the statement: past its semicolon or its block, or to the brace that closes the block around it.
+    /// Skips to the end of the statement: past its semicolon or its block, or to the brace that
+    /// closes the block around it.
     fn skip_statement(&mut self) {
         let (mut open, mut parentheses) = (0_usize, 0_usize);
         while let Some(token) = self.peek() {

@@ -1,7 +1,9 @@
-//! Takes bodies in braces, procedures and constants out of a text; the grammar of the older form reads the rest.
+//! Takes bodies in braces, procedures and constants out of a text; the grammar of the older form
+//! reads the rest.
 //!
-//! A thread with a body in braces leaves one token behind, so that it keeps its place among the items. The names of constants are
-//! replaced by their values in the rest, so that they may stand wherever a number may.
+//! A thread with a body in braces leaves one token behind, so that it keeps its place among the
+//! items. The names of constants are replaced by their values in the rest, so that they may stand
+//! wherever a number may.
 
 use super::parser::Parser;
 use crate::Diagnostic;

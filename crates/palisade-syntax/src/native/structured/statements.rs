@@ -140,8 +140,9 @@ impl<'s> Parser<'_, 's> {
             }
             "do" => self.do_while(),
             "for" => {
-                // What is wrong in the head is passed over with all of it, and read again where it does not end. It has no blocks:
-                // what is in them would be read twice on each level.
+                // What is wrong in the head is passed over with all of it, and read again where it
+                // does not end. It has no blocks: what is in them would be read twice on each
+                // level.
                 let Ok(ForHead { start, condition, step }) = self.for_head() else {
                     self.at = start;
                     return Err(Reported);

@@ -86,7 +86,8 @@ impl Builder<'_> {
         self.set(Flag::Less, binary(Op::Less, signed, Expression::Constant(0)));
     }
 
-    /// Flags of a shift to the right, of a number with its sign or without [SDM, vol. 2, SAL/SAR/SHL/SHR].
+    /// Flags of a shift to the right, of a number with its sign or without [SDM, vol. 2,
+    /// SAL/SAR/SHL/SHR].
     pub(super) fn right_shift_flags(
         &mut self,
         shifted: &Expression,
@@ -139,8 +140,8 @@ impl Builder<'_> {
         self.set(Flag::Sign, negative);
     }
 
-    /// Flags of a shift by a constant that is not 0. [SDM, vol. 2, SAL/SAR/SHL/SHR]: CF is undefined for counts of
-    /// the width and more, OF for all but 1.
+    /// Flags of a shift by a constant that is not 0. [SDM, vol. 2, SAL/SAR/SHL/SHR]: CF is
+    /// undefined for counts of the width and more, OF for all but 1.
     pub(super) fn shift_flags(&mut self, shifted: &Expression, result: Expression, count: i64) {
         self.result_flags(result);
         let bit = i64::from(self.form.bits) - count;

@@ -1,6 +1,8 @@
-//! Registers of 16 bytes: two halves of 64 bits, each kept as a signed number, divided into lanes [SDM, vol. 2].
+//! Registers of 16 bytes: two halves of 64 bits, each kept as a signed number, divided into lanes
+//! [SDM, vol. 2].
 //!
-//! Only registers are operands here: what is in memory is read into [`SCRATCH`](super::super::SCRATCH) first.
+//! Only registers are operands here: what is in memory is read into
+//! [`SCRATCH`](super::super::SCRATCH) first.
 
 use super::super::fold::{binary, truncate};
 use super::super::parts::{Atom, Half};
@@ -50,7 +52,8 @@ pub enum VectorOperation {
     },
     /// `pshufd`: four lanes of the second, by two bits each.
     Shuffle,
-    /// `pshuflw` and `pshufhw`: one half of the second with its lanes of 16 bits chosen so, beside the other.
+    /// `pshuflw` and `pshufhw`: one half of the second with its lanes of 16 bits chosen so, beside
+    /// the other.
     ShuffleWords {
         /// Whether in the upper half.
         upper: bool,
@@ -113,7 +116,8 @@ fn of_lanes(bits: u8, lane: impl Fn(usize) -> Expression) -> Halves {
     [0, count].map(|first| joined(&(first..first + count).map(&lane).collect::<Vec<_>>(), bits))
 }
 
-/// A half whose lanes are chosen from some halves, each by half and place in it; whole where they are one half's.
+/// A half whose lanes are chosen from some halves, each by half and place in it; whole where they
+/// are one half's.
 fn chosen(bits: u8, places: &[(&Halves, usize)]) -> Expression {
     let count = 64 / usize::from(bits);
     let (of, first) = places[0];
@@ -226,7 +230,8 @@ fn shifted(of: &Halves, bytes: u8, left: bool) -> Halves {
     }
 }
 
-/// The signs of all lanes, the lowest lane's first, in a general-purpose register: `pmovmskb`, `movmskps`, `movmskpd`.
+/// The signs of all lanes, the lowest lane's first, in a general-purpose register: `pmovmskb`,
+/// `movmskps`, `movmskpd`.
 pub fn vector_mask(register: MachineRegister, from: u8, bits: u8) -> Meaning {
     let of = halves(from);
     let count = 128 / usize::from(bits);

@@ -1,7 +1,8 @@
 //! The table: what every form does to registers, memory and flags.
 //!
-//! Operands and results are those of the instructions' pages in Intel's manual [SDM, vol. 2], with what it leaves open as
-//! processors do it: a `cmpxchg` of 32 bits that writes a register leaves the upper half of the other one alone.
+//! Operands and results are those of the instructions' pages in Intel's manual [SDM, vol. 2], with
+//! what it leaves open as processors do it: a `cmpxchg` of 32 bits that writes a register leaves
+//! the upper half of the other one alone.
 
 mod flags;
 mod lanes;
@@ -17,8 +18,8 @@ use super::parts::{Atom, Flag, Half, Machine, widened};
 use super::registers::{MachineRegister, Part};
 use palisade_model::program::{BinaryOperator as Op, Expression, UnaryOperator, Value};
 
-/// What an instruction does to memory, as one action or two. Expressions read what memory has held as
-/// [`Expression::Old`].
+/// What an instruction does to memory, as one action or two. Expressions read what memory has held
+/// as [`Expression::Old`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Nothing.
@@ -56,7 +57,8 @@ pub struct Write {
 pub struct Meaning {
     /// What it does to memory.
     pub access: Access,
-    /// The value that [`Atom::Result`] stands for in the other expressions; the last write, if any, is of it.
+    /// The value that [`Atom::Result`] stands for in the other expressions; the last write, if any,
+    /// is of it.
     pub result: Option<Expression>,
     /// The registers it writes; a later write wins over an earlier one to the same bits.
     pub writes: Vec<Write>,
@@ -198,9 +200,10 @@ impl Builder<'_> {
         self.write(0, result);
     }
 
-    /// Where the accumulator equals the destination, the destination is given the source; where not, the accumulator is
-    /// given the destination [SDM, vol. 2, CMPXCHG]. A destination in memory is stored to in both cases, unless the
-    /// instruction is locked: then a failing one only loads.
+    /// Where the accumulator equals the destination, the destination is given the source; where
+    /// not, the accumulator is given the destination [SDM, vol. 2, CMPXCHG]. A destination in
+    /// memory is stored to in both cases, unless the instruction is locked: then a failing one only
+    /// loads.
     fn compare_exchange(&mut self) {
         let accumulator = MachineRegister { family: 0, part: Part::of_bits(self.form.bits) };
         let accumulated = self.machine.read(accumulator);
@@ -209,8 +212,8 @@ impl Builder<'_> {
         let operands = (accumulated.clone(), old.clone());
         self.comparison_flags(&operands);
         self.subtraction_flags(&operands, true);
-        // An accumulator that equals the destination keeps the bits above it as well. Without any, it need not be
-        // told apart. The destination is written after it: they may be the same.
+        // An accumulator that equals the destination keeps the bits above it as well. Without any,
+        // it need not be told apart. The destination is written after it: they may be the same.
         let whole = self.machine.is_whole(accumulator);
         let condition = (!whole).then(|| super::fold::not(equal.clone()));
         self.meaning.writes.push(Write { register: accumulator, value: old.clone(), condition });
@@ -271,7 +274,8 @@ impl Builder<'_> {
         self.write(0, result);
     }
 
-    /// The flags tell whether the signed product fits; the others are undefined [SDM, vol. 2, IMUL].
+    /// The flags tell whether the signed product fits; the others are undefined [SDM, vol. 2,
+    /// IMUL].
     fn multiply(&mut self) {
         let first = usize::from(self.form.operands.len() == 3);
         let (left, right) = (self.value(first), self.value(first + 1));
@@ -336,8 +340,9 @@ impl Builder<'_> {
         self.write(0, result);
     }
 
-    /// The processor takes the count modulo 32, or 64 for operations of 64 bits. A count of 0 writes the destination too, which
-    /// clears the upper half of a register of 64 bits; only the flags stay.
+    /// The processor takes the count modulo 32, or 64 for operations of 64 bits. A count of 0
+    /// writes the destination too, which clears the upper half of a register of 64 bits; only the
+    /// flags stay.
     fn shift_left(&mut self) {
         let shifted = self.value(0);
         let count = self.shift_count();

@@ -91,7 +91,8 @@ impl Builder<'_> {
             let high = binary(Op::ShiftRight, product.clone(), number(bits.into()));
             (product, high.clone(), binary(Op::NotEqual, high, number(0)))
         } else {
-            // An unsigned number is the signed one, and 2^64 more where that is negative; so 128 bits suffice.
+            // An unsigned number is the signed one, and 2^64 more where that is negative; so 128
+            // bits suffice.
             let product = binary(Op::Multiply, left.clone(), right.clone());
             let more = |one: &Expression, other: &Expression| {
                 binary(Op::Multiply, binary(Op::Less, one.clone(), number(0)), other.clone())
@@ -113,7 +114,8 @@ impl Builder<'_> {
         self.write_register(self.part_of(DATA), high);
     }
 
-    /// A quotient that does not fit, as by 0, is an error of the machine's [SDM, vol. 2, DIV, IDIV].
+    /// A quotient that does not fit, as by 0, is an error of the machine's [SDM, vol. 2, DIV,
+    /// IDIV].
     pub(super) fn divide(&mut self, signed: bool) {
         let bits = self.form.bits;
         let (low, high) = (self.machine.read(self.part_of(ACCUMULATOR)), self.machine.read(self.part_of(DATA)));
@@ -177,7 +179,8 @@ impl Builder<'_> {
         }
     }
 
-    /// 0; no value where 32 bits are left alone of a register that has more: whether its upper half is cleared differs.
+    /// 0; no value where 32 bits are left alone of a register that has more: whether its upper half
+    /// is cleared differs.
     fn kept_whole(&self, is_zero: Expression) -> Expression {
         let Place::Register(register) = self.form.operands[0] else { return number(0) };
         if self.form.bits != 32 || self.machine.is_whole(register) {

@@ -45,7 +45,8 @@ pub struct PairOptions {
     pub model: Model,
     /// The method.
     pub method: Method,
-    /// The first and the last bound on reordered pairs; the last is the number of candidates where nothing is given.
+    /// The first and the last bound on reordered pairs; the last is the number of candidates where
+    /// nothing is given.
     pub bound: (usize, Option<usize>),
     /// The targets; all of them when empty.
     pub targets: Vec<Target>,
@@ -68,7 +69,8 @@ pub struct PairPlacement {
     pub bans: Vec<Pair>,
     /// The sets of reordered pairs learned, in order.
     pub learned: Vec<Vec<Pair>>,
-    /// Culprits: minimal sets of pairs that a run to a target reorders, one within each set learned.
+    /// Culprits: minimal sets of pairs that a run to a target reorders, one within each set
+    /// learned.
     pub culprits: Vec<Vec<Pair>>,
     /// All candidates.
     pub candidates: Vec<Pair>,
@@ -226,8 +228,8 @@ impl Methods<'_> {
         cheapest.map(|found| found.set).map_err(|(reason, _)| unfinished(reason))
     }
 
-    /// For each set learned, a minimal set of pairs within it that a run to a target reorders. A pair is let go when such a run is
-    /// there without it; what cannot be decided stays.
+    /// For each set learned, a minimal set of pairs within it that a run to a target reorders. A
+    /// pair is let go when such a run is there without it; what cannot be decided stays.
     fn culprits(&mut self) -> Vec<PairSet> {
         let mut culprits: Vec<PairSet> = Vec::new();
         for learned in self.learned.clone() {

@@ -28,8 +28,8 @@ pub(super) struct Candidates {
 }
 
 impl Candidates {
-    /// The candidates of a program: an access that control reaches from a store before a drain, and whose address is not
-    /// known to be the same.
+    /// The candidates of a program: an access that control reaches from a store before a drain, and
+    /// whose address is not known to be the same.
     pub(super) fn of(program: &Program, model: Model) -> Self {
         let mut pairs = Vec::new();
         for (thread, template) in program.thread_ids() {
@@ -64,7 +64,8 @@ impl Candidates {
         PairSet::with_capacity(self.pairs.len())
     }
 
-    /// The pairs that an event of the copy at a position reorders, given the statements of its buffered stores.
+    /// The pairs that an event of the copy at a position reorders, given the statements of its
+    /// buffered stores.
     pub(super) fn reordered(
         &self,
         machine: &Machine<'_>,

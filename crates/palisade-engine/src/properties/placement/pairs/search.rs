@@ -1,7 +1,9 @@
-//! One query of the paper's methods: a violating run under bans, with few reordered pairs, or without those of earlier runs.
+//! One query of the paper's methods: a violating run under bans, with few reordered pairs, or
+//! without those of earlier runs.
 //!
-//! A state carries the pairs reordered so far, where the query asks about them. Of states that differ in nothing else only those with fewest
-//! pairs are kept: a run with more of them can do nothing that one with fewer cannot.
+//! A state carries the pairs reordered so far, where the query asks about them. Of states that
+//! differ in nothing else only those with fewest pairs are kept: a run with more of them can do
+//! nothing that one with fewer cannot.
 
 use super::reordering::{Candidates, PairSet, issuers_after};
 use hashbrown::HashMap;

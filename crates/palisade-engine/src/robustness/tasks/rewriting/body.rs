@@ -67,8 +67,9 @@ impl Body {
         self.thread.instructions.push(Instruction::new(source, target, action, Span::default()));
     }
 
-    /// The end of an invocation's code leads on, unless it holds the lock there, which control flow may reach without and with it: then it stays for
-    /// ever. Where both are possible, an empty section tells them apart, as one that is open cannot be opened again.
+    /// The end of an invocation's code leads on, unless it holds the lock there, which control flow
+    /// may reach without and with it: then it stays for ever. Where both are possible, an empty
+    /// section tells them apart, as one that is open cannot be opened again.
     pub(super) fn add_return(&mut self, source: LabelId, [without, with]: [bool; 2], target: LabelId) {
         if !with {
             self.add(source, Action::Nop, target);

@@ -1,4 +1,5 @@
-//! Programs of events and tasks said in other ways, to compare: by two threads after the paper, and by threads alone.
+//! Programs of events and tasks said in other ways, to compare: by two threads after the paper, and
+//! by threads alone.
 //!
 //! No verdict rests on these programs.
 

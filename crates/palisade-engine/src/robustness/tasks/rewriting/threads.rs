@@ -1,8 +1,11 @@
-//! A program of events and tasks as one of threads, which is robust against TSO if and only if it is.
+//! A program of events and tasks as one of threads, which is robust against TSO if and only if it
+//! is.
 //!
-//! Each invocation that can be posted has a mailbox: an address that a post exchanges for 1. The main thread is a thread that takes
-//! from mailboxes, by a locked section, and lets events occur; a background task is a thread that waits for its mailbox. Arguments are stored before the
-//! exchange and loaded behind the wait. That is what posts that drain mean (`tasks` says why), so that other tools can be asked.
+//! Each invocation that can be posted has a mailbox: an address that a post exchanges for 1. The
+//! main thread is a thread that takes from mailboxes, by a locked section, and lets events occur; a
+//! background task is a thread that waits for its mailbox. Arguments are stored before the exchange
+//! and loaded behind the wait. That is what posts that drain mean (`tasks` says why), so that other
+//! tools can be asked.
 //!
 //! It needs a number for each event, and posts that each invocation makes once at most.
 
@@ -18,7 +21,8 @@ use palisade_model::program::{
 ///
 /// # Errors
 ///
-/// When some number is not fixed, an invocation may post the same task any number of times, or the result would be too long.
+/// When some number is not fixed, an invocation may post the same task any number of times, or the
+/// result would be too long.
 pub fn as_threads(program: &Program) -> Result<Program, NotRewritten> {
     if program.posts == Posts::Plain {
         return Err(NotRewritten::PlainPosts);
@@ -119,7 +123,8 @@ impl Building<'_> {
                 here = next;
             }
             if let Some(guard) = thread.guard() {
-                // A locked section that is not closed is no access: a guard that does not hold is not read.
+                // A locked section that is not closed is no access: a guard that does not hold is
+                // not read.
                 let [looks, read, held, occurs] =
                     ["looks", "read", "held", "occurs"].map(|step| self.main.label(&format!("{word}{step}")));
                 self.main.add(here, Action::Lock, looks);
@@ -137,7 +142,8 @@ impl Building<'_> {
         Ok(())
     }
 
-    /// The main thread goes from a label through an invocation, and is idle again with its buffer empty. The graft of the code.
+    /// The main thread goes from a label through an invocation, and is idle again with its buffer
+    /// empty. The graft of the code.
     fn on_main(&mut self, template: ThreadId, word: &str, from: LabelId) -> Result<Graft, NotRewritten> {
         let thread = self.program.thread(template);
         let graft = self.main.graft(thread, word);
@@ -162,7 +168,8 @@ impl Building<'_> {
         if labels > MOST_LABELS || self.boxes > MOST_LABELS { Err(NotRewritten::TooLarge(MOST_LABELS)) } else { Ok(()) }
     }
 
-    /// An instruction of an invocation: itself, or for a post the stores of the arguments and the exchange, and the invocation that is posted.
+    /// An instruction of an invocation: itself, or for a post the stores of the arguments and the
+    /// exchange, and the invocation that is posted.
     fn instruction(
         &mut self,
         template: ThreadId,

@@ -1,13 +1,17 @@
-//! 2-threads(P): one background invocation at most, everything else on the main thread [NETYS18, §5].
+//! 2-threads(P): one background invocation at most, everything else on the main thread [NETYS18,
+//! §5].
 //!
-//! Where an invocation on the main thread posts a background task, the task is either called in place, or forked, if none has been
-//! forked; the forked one posts on the main thread. Invocations on the main thread may stop anywhere (the paper's flag `skip`).
+//! Where an invocation on the main thread posts a background task, the task is either called in
+//! place, or forked, if none has been forked; the forked one posts on the main thread. Invocations
+//! on the main thread may stop anywhere (the paper's flag `skip`).
 //!
-//! The paper says that a program that is robust against concurrency is robust against TSO if and only if this one is [NETYS18, Theorem 2]. Both
-//! directions are wrong (README.md has programs), so that it serves to compare.
+//! The paper says that a program that is robust against concurrency is robust against TSO if and
+//! only if this one is [NETYS18, Theorem 2]. Both directions are wrong (README.md has programs), so
+//! that it serves to compare.
 //!
-//! DIVERGENCE: the flag `fork` is read and written by the main thread alone, as the forked task is a copy in which nothing is forked. With a
-//! flag that all read, as printed, the forked task can still see it set and fork again, and the flag adds conflicts.
+//! DIVERGENCE: the flag `fork` is read and written by the main thread alone, as the forked task is
+//! a copy in which nothing is forked. With a flag that all read, as printed, the forked task can
+//! still see it set and fork again, and the flag adds conflicts.
 
 use super::addresses::{declare, has_flags};
 use super::body::{Body, Graft};

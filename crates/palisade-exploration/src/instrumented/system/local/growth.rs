@@ -10,7 +10,8 @@ use palisade_model::program::{InstructionId, LabelId, RegisterId, ThreadId, Valu
 pub enum Growth {
     /// More than so many distinct values of a register or an address are a fault.
     Fault(usize),
-    /// Steps to further values are left out: what is found is real, what is not found means nothing.
+    /// Steps to further values are left out: what is found is real, what is not found means
+    /// nothing.
     Cut(usize),
 }
 
@@ -66,7 +67,8 @@ impl Locals<'_> {
         }
     }
 
-    /// Notes the values of the registers that are live at a label; whether they are admitted. `cause` is the instruction blamed.
+    /// Notes the values of the registers that are live at a label; whether they are admitted.
+    /// `cause` is the instruction blamed.
     pub(crate) fn admit_registers(
         &mut self,
         thread: ThreadId,

@@ -9,7 +9,8 @@ use std::ops::RangeInclusive;
 pub struct LocalSuccessors {
     /// The registers, but for one.
     pub(super) before: Box<[Value]>,
-    /// The register that takes all the values; where there is none, each value stands for the registers as they are.
+    /// The register that takes all the values; where there is none, each value stands for the
+    /// registers as they are.
     pub(super) register: Option<RegisterId>,
     pub(super) values: RangeInclusive<Value>,
 }

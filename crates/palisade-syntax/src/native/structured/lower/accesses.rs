@@ -8,7 +8,8 @@ use crate::native::orderings::{Ordered, orderings, state};
 use palisade_model::program::{Action, BinaryOperator, Expression, LabelId, RegisterId};
 use palisade_model::text::Span;
 
-/// The locked updates and what is written like them, with their operands after the place and what their orderings are of.
+/// The locked updates and what is written like them, with their operands after the place and what
+/// their orderings are of.
 pub(super) const UPDATES: [(&str, usize, &str, Ordered); 11] = [
     ("load", 0, "load(place, ordering)", Ordered::Load),
     ("store", 1, "store(place, value, ordering)", Ordered::Store),
@@ -33,7 +34,8 @@ pub(super) struct WeakCas {
 }
 
 impl<'s> Lowering<'_, 's, '_> {
-    /// Adds an access to memory with the orderings that the text gives it; its number as it was added.
+    /// Adds an access to memory with the orderings that the text gives it; its number as it was
+    /// added.
     pub(super) fn access(
         &mut self,
         from: LabelId,
@@ -48,7 +50,8 @@ impl<'s> Lowering<'_, 's, '_> {
         number
     }
 
-    /// The operands of an access without its orderings, and these. A load and a store that are written as calls have one.
+    /// The operands of an access without its orderings, and these. A load and a store that are
+    /// written as calls have one.
     pub(super) fn with_orderings<'e>(
         &mut self,
         operands: &'e [RawExpression<'s>],
@@ -155,8 +158,8 @@ impl<'s> Lowering<'_, 's, '_> {
         Some(())
     }
 
-    /// Notes of a statement that waits, by its first instruction, that its access happens only when the condition holds: where one access is all
-    /// that comes back, and fails without storing.
+    /// Notes of a statement that waits, by its first instruction, that its access happens only when
+    /// the condition holds: where one access is all that comes back, and fails without storing.
     pub(super) fn note_wait(&mut self, first: usize, from: LabelId) {
         let [access, one, other] = &mut self.automaton.instructions[first..] else { return };
         let (on, back) = if other.target == from { (one, other) } else { (other, one) };

@@ -1,4 +1,5 @@
-//! The automaton of a thread under construction. Its labels get names and an order at the end, when all of them are known.
+//! The automaton of a thread under construction. Its labels get names and an order at the end, when
+//! all of them are known.
 
 use palisade_model::program::{
     Action, Instruction, Label, LabelId, NameSpace, Naming, Register, RegisterId, SourceText, Value,
@@ -49,7 +50,8 @@ pub(super) struct Finished {
     pub(super) instructions: Vec<Instruction>,
     /// For each instruction as it was added, its number.
     pub(super) numbers: Vec<usize>,
-    /// For each label as it was made, its number; none if nothing leads to it and nothing stands there.
+    /// For each label as it was made, its number; none if nothing leads to it and nothing stands
+    /// there.
     pub(super) ids: Vec<Option<LabelId>>,
 }
 
@@ -72,7 +74,8 @@ impl Automaton {
         self.drafts.len()
     }
 
-    /// Gives a label the name that the text has for it, in calls on some lines, unless it has one; whether it had none.
+    /// Gives a label the name that the text has for it, in calls on some lines, unless it has one;
+    /// whether it had none.
     pub(super) fn name_label(&mut self, label: LabelId, calls: &[usize], name: &str) -> bool {
         let draft = &mut self.drafts[label.index()];
         let is_free = draft.name.is_none();

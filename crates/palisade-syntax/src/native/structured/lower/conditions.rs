@@ -5,8 +5,8 @@ use crate::native::ast::{ExpressionKind, RawExpression};
 use palisade_model::program::{Action, BinaryOperator, Expression, LabelId, UnaryOperator};
 
 impl<'s> Lowering<'_, 's, '_> {
-    /// Goes from `from` to `yes` where a condition holds, and to `no` where it does not. What `&&` and `||` guard is read only
-    /// where they ask for it.
+    /// Goes from `from` to `yes` where a condition holds, and to `no` where it does not. What `&&`
+    /// and `||` guard is read only where they ask for it.
     pub(super) fn branch(&mut self, raw: &RawExpression<'s>, from: LabelId, yes: LabelId, no: LabelId) -> Option<()> {
         match &raw.kind {
             ExpressionKind::Any => {
@@ -43,8 +43,8 @@ impl<'s> Lowering<'_, 's, '_> {
         }
     }
 
-    /// Whether a condition is more than one question: it reads memory behind a guard, or has `*` for a part, which goes either way and
-    /// needs no value.
+    /// Whether a condition is more than one question: it reads memory behind a guard, or has `*`
+    /// for a part, which goes either way and needs no value.
     fn splits(&self, raw: &RawExpression<'s>) -> bool {
         match &raw.kind {
             ExpressionKind::Any => true,

@@ -1,4 +1,5 @@
-//! Values: what an expression reads from memory becomes instructions, the rest an expression over registers.
+//! Values: what an expression reads from memory becomes instructions, the rest an expression over
+//! registers.
 
 use super::Lowering;
 use super::places::base_name;
@@ -17,7 +18,8 @@ impl<'s> Lowering<'_, 's, '_> {
         label
     }
 
-    /// The value of an expression that is evaluated from `from` on, with the label at which it is known.
+    /// The value of an expression that is evaluated from `from` on, with the label at which it is
+    /// known.
     pub(super) fn value(&mut self, raw: &RawExpression<'s>, from: LabelId) -> Option<(Expression, LabelId)> {
         match &raw.kind {
             ExpressionKind::Literal(value) => Some((self.number(i128::from(*value), raw.span)?, from)),
@@ -67,14 +69,16 @@ impl<'s> Lowering<'_, 's, '_> {
     fn read(&mut self, raw: &RawExpression<'s>, from: LabelId) -> Option<(Expression, LabelId)> {
         self.goes_without_old(raw)?;
         let base = base_name(raw);
-        // The register is taken only after what the action itself reads, so that these do not differ for nothing.
+        // The register is taken only after what the action itself reads, so that these do not
+        // differ for nothing.
         let to = self.step_label(Span { start: raw.span.end, end: raw.span.end });
         let register = self.temporary(base, raw.span);
         self.action_into(raw, register, from, to)?;
         Some((Expression::Register(register), to))
     }
 
-    /// Complains where what takes instructions of its own, before an `rmw`, uses the value that this will find.
+    /// Complains where what takes instructions of its own, before an `rmw`, uses the value that
+    /// this will find.
     fn goes_without_old(&mut self, raw: &RawExpression<'s>) -> Option<()> {
         let Some(span) = self.named_old(raw) else { return Some(()) };
         let error = self.error("`old` is known only in the one step of its `rmw`", span);
@@ -82,7 +86,8 @@ impl<'s> Lowering<'_, 's, '_> {
         None
     }
 
-    /// Where an expression names the value that the `rmw` around it finds; an `rmw` inside of it has an `old` of its own.
+    /// Where an expression names the value that the `rmw` around it finds; an `rmw` inside of it
+    /// has an `old` of its own.
     fn named_old(&self, raw: &RawExpression<'s>) -> Option<Span> {
         match &raw.kind {
             ExpressionKind::Name(name) => {

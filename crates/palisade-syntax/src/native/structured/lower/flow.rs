@@ -11,8 +11,8 @@ use palisade_model::program::{Action, Expression, LabelId};
 use palisade_model::text::Span;
 
 impl<'a, 's> Lowering<'a, 's, '_> {
-    /// The declarations at the beginning of a thread's body whose values are known: registers start with them. The other
-    /// statements.
+    /// The declarations at the beginning of a thread's body whose values are known: registers start
+    /// with them. The other statements.
     pub(super) fn initial_values(&mut self, statements: &'a [Statement<'s>]) -> &'a [Statement<'s>] {
         let mut rest = statements;
         while let [first, others @ ..] = rest {

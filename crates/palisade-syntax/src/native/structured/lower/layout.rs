@@ -30,8 +30,8 @@ impl Layout {
 pub(crate) struct Site {
     /// Before this byte: everything that comes to the label from before passes it.
     pub(crate) before: usize,
-    /// For the beginning of a loop, what comes back to it: its closing brace and its `continue`s. A fence is put before each,
-    /// unless nothing is stored in the loop.
+    /// For the beginning of a loop, what comes back to it: its closing brace and its `continue`s. A
+    /// fence is put before each, unless nothing is stored in the loop.
     pub(crate) back: Vec<usize>,
     /// The labels inside of the loop.
     pub(crate) inside: Vec<LabelId>,
@@ -72,7 +72,8 @@ pub(super) struct StatementPlace {
 }
 
 impl StatementPlace {
-    /// The place of a statement inside of so many calls. A loop begins there, unless a `for` does something first.
+    /// The place of a statement inside of so many calls. A loop begins there, unless a `for` does
+    /// something first.
     pub(super) fn of(statement: &Statement<'_>, depth: usize) -> Self {
         match statement.kind.loop_body() {
             Some(body) if !statement.kind.begins_before_the_loop() => Self::of_loop(statement, body, depth),
@@ -95,7 +96,8 @@ impl StatementPlace {
         Self { before: statement.extent.start, own: statement.span.start, back, depth, labels: 0..0, start: None }
     }
 
-    /// The place behind the body of a loop that begins at a label, and behind each of its `continue`s.
+    /// The place behind the body of a loop that begins at a label, and behind each of its
+    /// `continue`s.
     pub(super) fn end_of(body: &Block<'_>, start: LabelId, depth: usize) -> Self {
         let mut back = Vec::new();
         continues(body, &mut back);
@@ -130,8 +132,8 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// Notes that a statement starts at a label. Of several statements that do, the innermost one comes last, and a fence is put
-    /// before it; but rather before a call than into the procedure.
+    /// Notes that a statement starts at a label. Of several statements that do, the innermost one
+    /// comes last, and a fence is put before it; but rather before a call than into the procedure.
     pub(super) fn statement(&mut self, label: LabelId, mut place: StatementPlace) -> StatementId {
         if let Some(StatementId(around)) = self.sites.get(&label).copied().flatten()
             && self.statements[around].depth < place.depth
@@ -155,13 +157,14 @@ impl Draft {
         self.statements[statement.0].labels = labels;
     }
 
-    /// Notes a label in the middle of a statement. No store of the statement is before it, so that a fence before the statement does
-    /// what one at the label does.
+    /// Notes a label in the middle of a statement. No store of the statement is before it, so that
+    /// a fence before the statement does what one at the label does.
     pub(super) fn inside(&mut self, label: LabelId, statement: Option<StatementId>) {
         self.sites.entry(label).or_insert(statement);
     }
 
-    /// Notes that a call goes on to a label. If that is in the middle of a statement, stores of the call come before it.
+    /// Notes that a call goes on to a label. If that is in the middle of a statement, stores of the
+    /// call come before it.
     pub(super) fn after_call(&mut self, label: LabelId, statement: Option<StatementId>) {
         if self.sites.get(&label).is_some_and(|site| *site == statement) {
             self.sites.insert(label, None);

@@ -1,4 +1,5 @@
-//! Loops: where they begin, where their bodies come back to, and where fences at these places are put.
+//! Loops: where they begin, where their bodies come back to, and where fences at these places are
+//! put.
 
 use super::Lowering;
 use super::layout::{StatementId, StatementPlace};
@@ -43,7 +44,8 @@ impl<'a, 's> Lowering<'a, 's, '_> {
         self.layout.made(place, labels_before..self.automaton.label_count());
     }
 
-    /// `for (start; condition; step) { … }`. A `continue` in it goes to the step. What is declared in its head is seen in it alone.
+    /// `for (start; condition; step) { … }`. A `continue` in it goes to the step. What is declared
+    /// in its head is seen in it alone.
     pub(super) fn for_loop(&mut self, it: &'a For<'s>, statement: &'a Statement<'s>, from: LabelId, to: LabelId) {
         let outer = self.statement;
         self.frame().scopes.push(FxHashMap::default());
@@ -86,8 +88,8 @@ impl<'a, 's> Lowering<'a, 's, '_> {
         self.statement = outer;
     }
 
-    /// A label for what follows the body of a loop each time, with the place for a fence there: the end of the body. `start`
-    /// is where the loop begins.
+    /// A label for what follows the body of a loop each time, with the place for a fence there: the
+    /// end of the body. `start` is where the loop begins.
     fn end_of_body(&mut self, body: &Block<'s>, start: LabelId, span: Span) -> (LabelId, StatementId) {
         let label = self.step_label(span);
         let place = self.layout.place(label, StatementPlace::end_of(body, start, self.frames.len()));
@@ -95,7 +97,8 @@ impl<'a, 's> Lowering<'a, 's, '_> {
         (label, place)
     }
 
-    /// What a `for` does in its head. The text has no place for a fence between that and the loop, so nothing may be stored.
+    /// What a `for` does in its head. The text has no place for a fence between that and the loop,
+    /// so nothing may be stored.
     fn in_head(&mut self, statement: &'a Statement<'s>, from: LabelId, to: LabelId) {
         let (in_use, before) = (self.in_use.len(), self.automaton.instructions.len());
         // What is wrong is reported.

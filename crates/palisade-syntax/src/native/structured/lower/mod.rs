@@ -1,8 +1,9 @@
 //! Makes each thread with a body in braces a control-flow automaton of the language.
 //!
-//! A statement is lowered between two labels, the one at which it starts and the one to which it goes on, so that no
-//! instruction is there only to jump. What a statement reads from memory goes to registers of its own, one instruction per access, from left
-//! to right; they are free again when the statement ends. Calls are inlined.
+//! A statement is lowered between two labels, the one at which it starts and the one to which it
+//! goes on, so that no instruction is there only to jump. What a statement reads from memory goes
+//! to registers of its own, one instruction per access, from left to right; they are free again
+//! when the statement ends. Calls are inlined.
 
 mod accesses;
 mod automaton;

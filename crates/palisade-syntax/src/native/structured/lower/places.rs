@@ -22,7 +22,8 @@ pub(super) fn base_name<'s>(raw: &RawExpression<'s>) -> &'s str {
 }
 
 impl<'s> Lowering<'_, 's, '_> {
-    /// The address of a place, computed from `from` on. A whole array is a place only where its address is asked for.
+    /// The address of a place, computed from `from` on. A whole array is a place only where its
+    /// address is asked for.
     pub(super) fn place(
         &mut self,
         raw: &RawExpression<'s>,

@@ -13,7 +13,8 @@ use rustc_hash::FxHashMap;
 pub(super) enum Binding {
     /// A register.
     Register(RegisterId),
-    /// A value over constants and registers that do not change: an argument, or the `old` of an update.
+    /// A value over constants and registers that do not change: an argument, or the `old` of an
+    /// update.
     Value(Expression),
     /// A place in memory, by its address: an argument.
     Place(Expression),

@@ -1,7 +1,7 @@
 //! Sequences of statements: each starts at a label and goes on to that of the next.
 //!
-//! Statements that only go elsewhere – `break`, `continue`, a `goto` – have no label of their own unless the text gives them one:
-//! what leads to them leads to where they go.
+//! Statements that only go elsewhere – `break`, `continue`, a `goto` – have no label of their own
+//! unless the text gives them one: what leads to them leads to where they go.
 
 use super::Lowering;
 use super::scope::BlockLabels;
@@ -23,7 +23,8 @@ pub(super) struct Sequence<'a, 's> {
 }
 
 impl<'a, 's> Lowering<'a, 's, '_> {
-    /// Gives the statements of a block their labels. The first one stands at `first`, if that is given.
+    /// Gives the statements of a block their labels. The first one stands at `first`, if that is
+    /// given.
     pub(super) fn plan(
         &mut self,
         statements: &'a [Statement<'s>],
@@ -135,7 +136,8 @@ impl<'a, 's> Lowering<'a, 's, '_> {
     }
 }
 
-/// The text that a statement's label is called after: the first statement inside for a loop or a block, which starts there too.
+/// The text that a statement's label is called after: the first statement inside for a loop or a
+/// block, which starts there too.
 fn naming_span(statement: &Statement<'_>) -> Span {
     match &statement.kind {
         StatementKind::Loop(body) | StatementKind::Block(body) | StatementKind::DoWhile { body, .. } => {

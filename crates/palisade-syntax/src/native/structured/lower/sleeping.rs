@@ -1,4 +1,5 @@
-//! Statements that wait, sleep and wake sleepers by the names that people give them: `wait`, `wake`, `lock`, `acquire`, `cond_wait`.
+//! Statements that wait, sleep and wake sleepers by the names that people give them: `wait`,
+//! `wake`, `lock`, `acquire`, `cond_wait`.
 
 use super::Lowering;
 use super::conditions::negated;

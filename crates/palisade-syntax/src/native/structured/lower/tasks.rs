@@ -9,7 +9,8 @@ use palisade_model::program::{Action, Expression, Guard, LabelId, Role};
 use palisade_model::text::Span;
 
 impl<'a, 's> Lowering<'a, 's, '_> {
-    /// What starts the body. The parameters of a task become its first registers; what its kind cannot have is an error.
+    /// What starts the body. The parameters of a task become its first registers; what its kind
+    /// cannot have is an error.
     pub(super) fn role(&mut self, thread: &'a BracedThread<'s>) -> Role {
         let parameters = thread.parameters.as_ref();
         if let (Head::Task, Some((_, span))) = (thread.head, thread.copies) {

@@ -16,11 +16,13 @@ use crate::checked::solve;
 use crate::environment::is_long_run;
 use palisade::coverability::{Options, Outcome};
 use palisade::evidence::{
-    Evidence, InputFile, NetCertificate, NetRun, NetSubject, OmegaMarking, RunStep, TokenMarking, sha256,
+    Evidence, InputFile, MarkingSet, NetCertificate, NetRun, NetSubject, OmegaMarking, ReachCertificate, RunStep,
+    TokenMarking, sha256,
 };
 use palisade::net::{Count, Net, OmegaCount, PlaceId, Problem, Query, Target, TransitionId};
 use palisade::semantics::random::Randomness;
 use palisade::verify::{check_net_certificate, check_net_evidence, check_net_run};
+use std::sync::Arc;
 
 /// Every kind of corruption is met so often.
 fn enough() -> usize {
@@ -420,4 +422,49 @@ fn texts_that_are_no_evidence() {
     assert!(refused(&text.replacen("\"place_count\":", "\"place_count\":-", 1)));
     assert!(refused(&text.replacen("\"place_count\":", "\"place_count\":99999999999999999999", 1)));
     assert!(refused(&format!("{text}{text}")));
+}
+
+/// A closed set of many markings is packed, and read as what it was.
+#[test]
+fn many_markings_are_packed() {
+    let mut randomness = Randomness::new(7);
+    let rows: Vec<Vec<u32>> = (0..30_000)
+        .map(|_| (0..38).map(|place: u32| u32::try_from(randomness.below(2 << (place % 5))).expect("small")).collect())
+        .collect();
+    let set = MarkingSet::of((0..38).map(|place| PlaceId(3 * place)).collect(), &rows);
+    let input = InputFile { path: "net.pnml".to_owned(), format: "pnml".to_owned(), sha256: "0".repeat(64) };
+    let subject = NetSubject {
+        input,
+        query: None,
+        property: Some("deadlock#1".to_owned()),
+        complements: Vec::new(),
+        place_count: 114,
+        transition_count: 1,
+        places: Vec::new(),
+        transitions: Vec::new(),
+    };
+    let evidence = Evidence::Unreachable(subject, ReachCertificate::Closed(Arc::new(set.clone())));
+    let text = evidence.to_text();
+    assert!(text.contains("\"packed\"") && text.len() < 31 * rows.len() * 2, "{} bytes", text.len());
+    match Evidence::read(text.as_bytes()) {
+        Ok(Evidence::Unreachable(_, ReachCertificate::Closed(read))) => assert_eq!(*read, set),
+        other => panic!("{:?}", other.map(|evidence| evidence.kind())),
+    }
+    let widths = "\"widths\":[1,2,3,4,5,1,";
+    assert!(text.contains(widths), "{}", &text[..2000]);
+    let marking = text.split("\"markings\":[\"").nth(1).and_then(|rest| rest.split('"').next()).expect("a marking");
+    let edited = |old: &str, new: &str| Evidence::read(text.replacen(old, new, 1).as_bytes());
+    for (old, new) in [
+        (widths, "\"widths\":[0,2,3,4,5,1,"),
+        (widths, "\"widths\":[33,2,3,4,5,1,"),
+        (widths, "\"widths\":[2,3,4,5,1,"),
+        (widths, "\"widths\":[5,2,3,4,5,1,"),
+        (marking, &marking[1..]),
+        (marking, &format!("0{marking}")),
+        (marking, &format!("f{}", &marking[1..])),
+        (marking, &format!("{}G", &marking[1..])),
+        (marking, &format!("{}A", &marking[1..])),
+    ] {
+        assert!(edited(old, new).is_err(), "{old} as {new}");
+    }
 }

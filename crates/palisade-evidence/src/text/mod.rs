@@ -11,6 +11,7 @@ mod hangs;
 mod header;
 mod net;
 mod number;
+mod packed;
 mod program;
 mod property;
 mod pso;

@@ -2,6 +2,7 @@
 
 use super::net::{Pairs, ProofText, places_in, places_out, set_in, set_out};
 use super::number::N;
+use super::packed::{PackedText, is_large};
 use super::strict::Object;
 use crate::reach::{
     Complement, Contradiction, GoalShape, LinearCase, LinearProof, MarkingSet, ObservedProof, Observer,
@@ -18,6 +19,8 @@ use std::sync::Arc;
 pub(super) enum ReachText {
     /// `{"closed": {"places": […], "markings": [[…], …]}}`.
     Closed(Object<ClosedText>),
+    /// Many markings: `{"packed": {"places": […], "widths": […], "markings": ["2f", …]}}`.
+    Packed(Object<PackedText>),
     /// `{"linear": {"siphon": […], "traps": [[…], …], "root": …}}`.
     Linear(Object<LinearText>),
     /// `{"observed": {"observers": […], "shape": "alternatives", "proof": …}}`.
@@ -110,6 +113,7 @@ enum ShapeText {
 impl From<&ReachCertificate> for ReachText {
     fn from(certificate: &ReachCertificate) -> Self {
         match certificate {
+            ReachCertificate::Closed(set) if is_large(set) => Self::Packed(Object(PackedText(Arc::clone(set)))),
             ReachCertificate::Closed(set) => {
                 Self::Closed(Object(ClosedText { places: set_out(&set.places), markings: set.rows().collect() }))
             }
@@ -136,6 +140,7 @@ impl From<ReachText> for ReachCertificate {
             ReachText::Closed(Object(ClosedText { places, markings })) => {
                 Self::Closed(Arc::new(MarkingSet::of(set_in(places), &markings)))
             }
+            ReachText::Packed(Object(PackedText(set))) => Self::Closed(set),
             ReachText::Linear(Object(LinearText { siphon, traps, root })) => Self::Linear(LinearProof {
                 siphon: set_in(siphon),
                 traps: traps.into_iter().map(set_in).collect(),

@@ -157,7 +157,7 @@ fn check_registers(
     for id in slice {
         let instruction = thread.instruction(*id);
         if let Some(register) = instruction.action.written_register()
-            && live[instruction.target.index()][register.index()]
+            && live.is_live(instruction.target.index(), register.index())
         {
             let (name, register) = (&thread.name, &thread.registers[register.index()].name);
             reject!(Safe, "instruction {id} of thread `{name}` is in the slice and writes `{register}`, which matters");
@@ -166,13 +166,48 @@ fn check_registers(
     Ok(())
 }
 
+/// Which registers of a thread are live at each label: a bit for each.
+pub(super) struct Liveness {
+    /// How many words a label has.
+    length: usize,
+    words: Vec<u64>,
+}
+
+impl Liveness {
+    /// Whether a register is live at a label.
+    pub(super) fn is_live(&self, label: usize, register: usize) -> bool {
+        self.words[label * self.length + register / 64] >> (register % 64) & 1 == 1
+    }
+
+    /// Adds a register at a label; whether it was live there.
+    fn add(&mut self, label: usize, register: usize) -> bool {
+        let was_live = self.is_live(label, register);
+        self.words[label * self.length + register / 64] |= 1 << (register % 64);
+        was_live
+    }
+
+    /// Adds to a label what is live at another, but for one register; whether all of that was live.
+    fn flow(&mut self, target: usize, source: usize, but: Option<usize>) -> bool {
+        let mut was_live = true;
+        for word in 0..self.length {
+            let left_out = but.filter(|register| register / 64 == word).map_or(0, |register| 1_u64 << (register % 64));
+            let flowing = self.words[target * self.length + word] & !left_out;
+            let own = &mut self.words[source * self.length + word];
+            was_live &= flowing & !*own == 0;
+            *own |= flowing;
+        }
+        was_live
+    }
+}
+
 /// The registers of a thread that are live at each label, those observed being live where no
 /// instruction stands.
-pub(super) fn least_liveness(thread: &Thread, observed: &[bool]) -> Vec<Vec<bool>> {
-    let mut live = vec![vec![false; thread.registers.len()]; thread.labels.len()];
-    for (label, instructions) in thread.instructions_by_label().iter().enumerate() {
-        if instructions.is_empty() {
-            live[label] = observed.to_vec();
+pub(super) fn least_liveness(thread: &Thread, observed: &[bool]) -> Liveness {
+    let length = thread.registers.len().div_ceil(64);
+    let mut live = Liveness { length, words: vec![0; length * thread.labels.len()] };
+    for (label, _) in thread.instructions_by_label().iter().enumerate().filter(|(_, own)| own.is_empty()) {
+        for (register, _) in observed.iter().enumerate().filter(|(_, is_observed)| **is_observed) {
+            live.add(label, register);
         }
     }
     let mut is_stable = false;
@@ -180,16 +215,11 @@ pub(super) fn least_liveness(thread: &Thread, observed: &[bool]) -> Vec<Vec<bool
         is_stable = true;
         for instruction in thread.instructions.iter().rev() {
             let (source, target) = (instruction.source.index(), instruction.target.index());
-            let mut need = |register: usize| is_stable &= std::mem::replace(&mut live[source][register], true);
             for expression in instruction.action.expressions() {
-                expression.for_each_register(&mut |register| need(register.index()));
+                expression.for_each_register(&mut |register| is_stable &= live.add(source, register.index()));
             }
             let written = instruction.action.written_register().map(RegisterId::index);
-            for register in (0..thread.registers.len()).filter(|register| Some(*register) != written) {
-                if live[target][register] {
-                    is_stable &= std::mem::replace(&mut live[source][register], true);
-                }
-            }
+            is_stable &= live.flow(target, source, written);
         }
     }
     live

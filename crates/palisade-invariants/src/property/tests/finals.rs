@@ -69,9 +69,6 @@ fn the_steps_reach_the_final_states_of_the_program() {
             sliced_away += slice.iter().map(Vec::len).sum::<usize>();
             let sliced = sliced(&program, &slice, &[], &goal.observed, None).expect("allowed");
             for program in [&program, &sliced] {
-                let numbers = |live: Vec<bool>| {
-                    (0..live.len()).filter(|own| live[*own]).map(RegisterId::from_index).collect::<Vec<_>>()
-                };
                 let live = program.thread_ids().map(|(id, thread)| {
                     let mut observed = vec![false; thread.registers.len()];
                     for observable in &goal.observed {
@@ -81,7 +78,12 @@ fn the_steps_reach_the_final_states_of_the_program() {
                             observed[register.index()] = true;
                         }
                     }
-                    least_liveness(thread, &observed).into_iter().map(numbers).collect()
+                    let live = least_liveness(thread, &observed);
+                    let at = |label: usize| -> Vec<RegisterId> {
+                        let own = (0..thread.registers.len()).filter(|register| live.is_live(label, *register));
+                        own.map(RegisterId::from_index).collect()
+                    };
+                    (0..thread.labels.len()).map(at).collect()
                 });
                 let live: Vec<_> = live.collect();
                 for (_, buffering) in RELATIONS.into_iter().filter(|(of, _)| *of == model) {

@@ -90,7 +90,9 @@ impl Watched {
                 behind = None;
                 continue;
             };
-            let Some(reason) = self.reason(begun, now) else {
+            // Writing an answer does not count, and it is told only then.
+            let reason = self.reason(begun, now).filter(|reason| *reason == StopReason::Interrupted || !is_writing());
+            let Some(reason) = reason else {
                 behind = None;
                 continue;
             };
@@ -119,9 +121,6 @@ impl Watched {
     /// Whether nobody will answer any more.
     fn is_due(&self, behind: &Behind, now: Instant) -> bool {
         let waited = now.saturating_duration_since(behind.since);
-        if behind.reason != StopReason::Interrupted && is_writing() {
-            return false;
-        }
         let grace = match (behind.reason, self.timeout) {
             (StopReason::Interrupted, _) => PATIENCE,
             (StopReason::Timeout, Some(timeout)) => GRACE.max(timeout / 10),

@@ -47,7 +47,8 @@ struct Markings<'a>(&'a MarkingSet);
 
 impl Serialize for Markings<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.rows().map(|row| hexadecimal(&row, &self.0.widths)))
+        let used = used(&self.0.widths);
+        serializer.collect_seq(self.0.words.chunks_exact(used.len()).map(|words| hexadecimal(words, &used)))
     }
 }
 
@@ -58,65 +59,77 @@ impl TryFrom<Fields> for PackedText {
         if widths.len() != places.len() || widths.iter().any(|width| !(1..=32).contains(width)) {
             return Err("expected a width for each place, from 1 to 32".to_owned());
         }
-        let (fields, length) = MarkingSet::layout(&widths);
-        let mut words = vec![0; markings.len() * length];
-        for (text, words) in markings.iter().zip(words.chunks_exact_mut(length)) {
-            let row = numbers(text, &widths).ok_or_else(|| {
-                let count = digits(&widths);
+        let used = used(&widths);
+        let mut words = vec![0; markings.len() * used.len()];
+        for (text, words) in markings.iter().zip(words.chunks_exact_mut(used.len())) {
+            read(text, &used, words).ok_or_else(|| {
+                let count = digits(&used);
                 format!("expected markings of {count} hexadecimal digits each, of as many bits as the widths say")
             })?;
-            for ((word, bit), number) in fields.iter().zip(row) {
-                words[*word] |= u64::from(number) << bit;
-            }
         }
         Ok(Self(Arc::new(MarkingSet { places: set_in(places), widths, words })))
     }
 }
 
-/// How many digits a marking has.
-fn digits(widths: &[u8]) -> usize {
-    widths.iter().map(|width| usize::from(*width)).sum::<usize>().div_ceil(4).max(1)
+/// How many bits of each word of a marking are numbers: its lowest ones.
+fn used(widths: &[u8]) -> Vec<u32> {
+    let (fields, length) = MarkingSet::layout(widths);
+    let mut used = vec![0; length];
+    for ((word, bit), width) in fields.iter().zip(widths) {
+        used[*word] = bit + u32::from(*width);
+    }
+    used
 }
 
-fn hexadecimal(row: &[u32], widths: &[u8]) -> String {
-    let mut lowest_first = Vec::with_capacity(digits(widths));
-    let (mut bits, mut count) = (0_u64, 0);
-    for (number, width) in row.iter().zip(widths) {
-        bits |= u64::from(*number) << count;
-        count += u32::from(*width);
+/// How many digits a marking has.
+fn digits(used: &[u32]) -> usize {
+    used.iter().map(|bits| *bits as usize).sum::<usize>().div_ceil(4).max(1)
+}
+
+fn hexadecimal(words: &[u64], used: &[u32]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut text = vec![b'0'; digits(used)];
+    let mut lowest_first = text.iter_mut().rev();
+    let (mut bits, mut count) = (0_u128, 0);
+    let mut write = |bits: u128| {
+        if let Some(digit) = lowest_first.next() {
+            *digit = DIGITS[(bits & 15) as usize];
+        }
+    };
+    for (word, used) in words.iter().zip(used) {
+        bits |= u128::from(*word) << count;
+        count += used;
         while count >= 4 {
-            lowest_first.push(bits);
+            write(bits);
             (bits, count) = (bits >> 4, count - 4);
         }
     }
-    lowest_first.resize(digits(widths), bits);
-    let digit = |bits: u64| char::from_digit(u32::try_from(bits & 15).expect("four bits"), 16).expect("a digit");
-    lowest_first.into_iter().rev().map(digit).collect()
+    if count > 0 {
+        write(bits);
+    }
+    String::from_utf8(text).expect("digits")
 }
 
-/// The numbers of a marking; nothing where the text is not what [`hexadecimal`] makes.
-fn numbers(text: &str, widths: &[u8]) -> Option<Vec<u32>> {
-    if text.len() != digits(widths) {
+/// Reads the words of a marking; nothing where the text is not what [`hexadecimal`] makes.
+fn read(text: &str, used: &[u32], words: &mut [u64]) -> Option<()> {
+    if text.len() != digits(used) {
         return None;
     }
     let mut lowest_first = text.bytes().rev();
     let mut next = || match lowest_first.next()? {
-        digit @ b'0'..=b'9' => Some(u64::from(digit - b'0')),
-        digit @ b'a'..=b'f' => Some(u64::from(digit - b'a') + 10),
+        digit @ b'0'..=b'9' => Some(u128::from(digit - b'0')),
+        digit @ b'a'..=b'f' => Some(u128::from(digit - b'a') + 10),
         _ => None,
     };
-    let (mut bits, mut count) = (0_u64, 0);
-    let mut row = Vec::with_capacity(widths.len());
-    for width in widths {
-        let width = u32::from(*width);
-        while count < width {
+    let (mut bits, mut count) = (0_u128, 0);
+    for (word, used) in words.iter_mut().zip(used) {
+        while count < *used {
             bits |= next()? << count;
             count += 4;
         }
-        row.push(u32::try_from(bits & (u64::MAX >> (u64::BITS - width))).ok()?);
-        (bits, count) = (bits >> width, count - width);
+        *word = u64::try_from(bits & ((1 << used) - 1)).ok()?;
+        (bits, count) = (bits >> used, count - used);
     }
-    // The highest digit has no bits beyond the last width; that of no places is 0.
-    let is_rest_empty = bits == 0 && next().is_none_or(|digit| digit == 0 && widths.is_empty());
-    is_rest_empty.then_some(row)
+    // No bits are beyond the last number; without places the only digit is 0.
+    (bits == 0 && next().is_none_or(|digit| digit == 0)).then_some(())
 }

@@ -72,16 +72,20 @@ struct Behind {
     reason: StopReason,
     since: Instant,
     used: Duration,
+    /// How long evidence was written meanwhile, which does not count.
+    written: Duration,
 }
 
 impl Watched {
     /// Looks at the limits until the process ends.
     fn watch(&self) {
         let mut behind: Option<Behind> = None;
+        let mut looked = Instant::now();
         loop {
             std::thread::sleep(INTERVAL);
             let asked = lock();
             let now = Instant::now();
+            let passed = now.saturating_duration_since(std::mem::replace(&mut looked, now));
             let begun = asked.inputs.iter().filter_map(|input| match input.state {
                 State::Open { since, .. } => Some(since),
                 _ => None,
@@ -90,16 +94,17 @@ impl Watched {
                 behind = None;
                 continue;
             };
-            // Writing an answer does not count, and it is told only then.
-            let reason = self.reason(begun, now).filter(|reason| *reason == StopReason::Interrupted || !is_writing());
-            let Some(reason) = reason else {
+            let Some(reason) = self.reason(begun, now) else {
                 behind = None;
                 continue;
             };
-            if behind.as_ref().is_none_or(|behind| behind.reason != reason) {
-                behind = Some(Behind { reason, since: now, used: processor_time() });
-            }
-            if behind.as_ref().is_some_and(|behind| self.is_due(behind, now)) {
+            let behind = match &mut behind {
+                Some(behind) if behind.reason == reason => behind,
+                other => other.insert(Behind { reason, since: now, used: processor_time(), written: Duration::ZERO }),
+            };
+            if is_writing() && reason != StopReason::Interrupted {
+                behind.written += passed;
+            } else if self.is_due(behind, now) {
                 give_up(&asked, reason);
             }
         }
@@ -120,7 +125,7 @@ impl Watched {
 
     /// Whether nobody will answer any more.
     fn is_due(&self, behind: &Behind, now: Instant) -> bool {
-        let waited = now.saturating_duration_since(behind.since);
+        let waited = now.saturating_duration_since(behind.since).saturating_sub(behind.written);
         let grace = match (behind.reason, self.timeout) {
             (StopReason::Interrupted, _) => PATIENCE,
             (StopReason::Timeout, Some(timeout)) => GRACE.max(timeout / 10),

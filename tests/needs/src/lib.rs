@@ -1,10 +1,12 @@
 //! Marks tests as ignored where what they need is missing, so that the test runner counts them.
 //!
-//! A test cannot tell libtest at run time that it did not run: it passes or fails. These attributes look around when the
-//! tests are compiled and add `#[ignore]` with the reason. They stand above `#[test]`, which looks for it.
+//! A test cannot tell libtest at run time that it did not run: it passes or fails. These attributes
+//! look around when the tests are compiled and add `#[ignore]` with the reason. They stand above
+//! `#[test]`, which looks for it.
 //!
-//! A test program is compiled again when a variable that its tests need is set, unset or changed. It is not when a command
-//! is installed; `cargo test -- --include-ignored` runs ignored tests all the same, and they fail where something is missing.
+//! A test program is compiled again when a variable that its tests need is set, unset or changed.
+//! It is not when a command is installed; `cargo test -- --include-ignored` runs ignored tests all
+//! the same, and they fail where something is missing.
 
 use proc_macro::TokenStream;
 use std::process::{Command, Stdio};
@@ -20,8 +22,9 @@ pub fn variable(arguments: TokenStream, test: TokenStream) -> TokenStream {
     marked(&watch, reason, test)
 }
 
-/// `#[needs::command("z3 --version", "cvc5 --version")]`: the test is ignored unless one of the commands succeeds. Words of a
-/// command are separated by blanks; what stands between single quotes is one word.
+/// `#[needs::command("z3 --version", "cvc5 --version")]`: the test is ignored unless one of the
+/// commands succeeds. Words of a command are separated by blanks; what stands between single quotes
+/// is one word.
 #[proc_macro_attribute]
 pub fn command(arguments: TokenStream, test: TokenStream) -> TokenStream {
     let commands = literals(arguments);

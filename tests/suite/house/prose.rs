@@ -212,7 +212,7 @@ fn sections_that_are_cited_are_there() {
 }
 
 /// Sources whose lines other tests name.
-const NUMBERED: [&str; 3] = ["tests/code", "tests/needs", "crates/palisade-machine/tests/images"];
+const NUMBERED: [&str; 2] = ["tests/code", "crates/palisade-machine/tests/images"];
 
 /// Comments wrap as documents do. Rows of tables do not, nor code, nor a word that is longer.
 #[test]

@@ -38,7 +38,8 @@ pub enum WhyRobust {
     Pso(Box<PsoCertificate>),
 }
 
-/// A set of configurations that holds the initial ones and is closed under all steps.
+/// A set of configurations that holds the initial ones and is closed under all steps, or under
+/// enough of them.
 ///
 /// Copies of threads with a fixed number are counted exactly. Those of replicated threads are
 /// counted up to [`most`](Self::most); [`Tokens::Omega`](crate::Tokens::Omega) stands for any
@@ -60,6 +61,9 @@ pub struct WaitingSet {
     /// The memories that configurations refer to: ascending addresses with their values. Addresses
     /// left out hold their initial value.
     pub memories: Vec<Vec<(Value, Value)>>,
+    /// Whether the set is closed only under the steps of a few copies at each configuration: such
+    /// that no other copy ever touches what they touch next, and one of them does not rest.
+    pub leaves_out: bool,
     /// The configurations. Copies that have ended and have nothing in their buffers are left out.
     pub configurations: Vec<BufferConfiguration>,
 }

@@ -24,7 +24,12 @@ pub(super) fn is_stuck(program: &Program, instance: &Instance, model: Model, sta
 
 /// The engine's answer, with evidence that is accepted; nothing where a step has no meaning.
 pub(super) fn answered(program: &Program, model: Model) -> Result<Option<Hangs>, String> {
-    match checked::hangs(program, &HangOptions { most: Some(MOST), ..HangOptions::new(model) }) {
+    answered_by(program, HangOptions { most: Some(MOST), ..HangOptions::new(model) })
+}
+
+fn answered_by(program: &Program, options: HangOptions) -> Result<Option<Hangs>, String> {
+    let model = options.model;
+    match checked::hangs(program, &options) {
         Err(_) => Ok(None),
         Ok(Ok(found)) => Ok(Some(found)),
         Ok(Err(failure)) => Err(format!("under {model:?} the evidence is rejected: {failure}")),
@@ -47,6 +52,43 @@ fn compare_fixed(program: &Program) -> Compared {
         }
     }
     Ok(class)
+}
+
+/// The same with all steps and with those that are enough.
+fn compare_few(program: &Program) -> Compared {
+    let mut class = "free";
+    for model in [Model::Sc, Model::Tso, Model::Pso] {
+        let options = HangOptions { most: Some(MOST), ..HangOptions::new(model) };
+        let all = answered_by(program, HangOptions { all_steps: MOST, ..options.clone() })?;
+        let few = answered_by(program, HangOptions { all_steps: 0, ..options })?;
+        let (all, few) = match (all, few) {
+            (Some(all), Some(few)) => (all, few),
+            (None, None) => return Ok("no meaning"),
+            (all, few) => return Err(format!("under {model:?} {all:?}, but with few steps {few:?}")),
+        };
+        let leaves_out = matches!(&few.verdict, Verdict::Free(free) if free.set.leaves_out);
+        match (&all.verdict, &few.verdict) {
+            (Verdict::Stuck(_), Verdict::Stuck(_)) => class = "stuck",
+            (Verdict::Free(_), Verdict::Free(_)) if leaves_out && class == "free" => class = "free by few steps",
+            (Verdict::Free(_), Verdict::Free(_)) => {}
+            (Verdict::Unknown(_), _) => return Ok("too large"),
+            (all, few) => return Err(format!("under {model:?}: {all:?}, but with few steps {few:?}")),
+        }
+    }
+    Ok(class)
+}
+
+#[test]
+fn few_steps_find_the_stuck_states_that_all_find() {
+    let shapes = [
+        WaitShape { copies: 2, statements: 3, ..WaitShape::default() },
+        WaitShape { copies: 1, statements: 5, sleeps: 30, addresses: 4, ..WaitShape::default() },
+        WaitShape { copies: 2, sleeps: 0, locks: 30, awaits: 25, addresses: 4, ..WaitShape::default() },
+    ];
+    let generate = |seed: u64| waiting_program(seed, &shapes[usize::try_from(seed % 3).expect("small")]);
+    let amount = Amount { default: 300, long: 30_000 };
+    let counts = compare_generated("few steps", 3_400_000, amount, generate, compare_few);
+    assert!(of_class(&counts, "free by few steps") > 3 && of_class(&counts, "stuck") > 3, "{counts:?}");
 }
 
 #[test]

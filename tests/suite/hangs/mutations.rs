@@ -79,6 +79,72 @@ fn a_set_with_other_counts_memories_or_models_is_rejected() {
     }
 }
 
+/// Philosophers who take the lower fork first. Steps of some of them are left out.
+const PHILOSOPHERS: &str = "address a, b, c, d thread p { lock(a); lock(b); unlock(b); unlock(a); } \
+    thread q { lock(b); lock(c); unlock(c); unlock(b); } thread r { lock(c); lock(d); unlock(d); unlock(c); } \
+    thread s { lock(a); lock(d); unlock(d); unlock(a); }";
+
+fn with_few_steps(text: &str) -> (Program, Verdict) {
+    let program = program(&format!("program small\n{text}"));
+    let options = HangOptions { all_steps: 0, ..HangOptions::new(Model::Sc) };
+    let found = checked::hangs(&program, &options).expect("steps have a meaning").expect("accepted");
+    (program, found.verdict)
+}
+
+#[test]
+fn a_set_that_leaves_out_what_matters_is_rejected() {
+    let (program, Verdict::Free(certificate)) = with_few_steps(PHILOSOPHERS) else { panic!("they do not wait") };
+    let Verdict::Free(all) = asked(&program, Model::Sc).verdict else { panic!("they do not wait") };
+    let (few, many) = (certificate.set.configurations.len(), all.set.configurations.len());
+    assert!(certificate.set.leaves_out && 2 * few < many, "{few} of {many}");
+    assert_eq!(check_free(&program, &certificate), Ok(()));
+    let is_needed = |index: &usize| {
+        let mut fewer = (*certificate).clone();
+        fewer.set.configurations.remove(*index);
+        check_free(&program, &fewer).is_err()
+    };
+    // Other movers may lead past a configuration here and there.
+    let needed: Vec<usize> = (0..few).filter(is_needed).collect();
+    assert!(10 * needed.len() > 9 * few && needed.contains(&0), "{} of {few}", needed.len());
+    let mut unsaid = (*certificate).clone();
+    unsaid.set.leaves_out = false;
+    assert!(check_free(&program, &unsaid).is_err(), "some steps are left out");
+    let hopeful = FreeCertificate { is_hopeful: true, ..(*certificate).clone() };
+    assert!(check_free(&program, &hopeful).is_err(), "steps that are left out may give hope");
+    // The same set about philosophers who hang: each takes the left fork first.
+    let left =
+        PHILOSOPHERS.replace("lock(a); lock(d); unlock(d); unlock(a);", "lock(d); lock(a); unlock(a); unlock(d);");
+    let (hanging, verdict) = with_few_steps(&left);
+    assert!(matches!(verdict, Verdict::Stuck(_)), "{verdict:?}");
+    assert!(check_free(&hanging, &certificate).is_err(), "they hang");
+}
+
+#[test]
+fn no_step_is_left_out_of_what_locks_memory() {
+    let text = "address x, y thread a { x = 1; } thread b { y = 1; } \
+        thread c { atomic { let r = x; } }";
+    let (program, verdict) = with_few_steps(text);
+    let Verdict::Free(certificate) = verdict else { panic!("{verdict:?}") };
+    assert!(!certificate.set.leaves_out);
+    let mut said = (*certificate).clone();
+    said.set.leaves_out = true;
+    assert!(check_free(&program, &said).is_err());
+}
+
+#[test]
+fn who_spins_alone_does_not_put_off_those_who_hang() {
+    // The first goes round without effect, the second with, and two more wait for each other.
+    for spins in ["while (x == 0) { pause; }", "while (y < 5) { y = 1 - y; x = y; }"] {
+        let text = format!(
+            "domain 0..1 address x, y, f, g thread a {{ {spins} }} \
+             thread b {{ lock(f); lock(g); unlock(g); unlock(f); }} thread c {{ lock(g); lock(f); unlock(f); unlock(g); }}"
+        );
+        let (_, verdict) = with_few_steps(&text);
+        // While somebody goes on with effects, nobody is stuck.
+        assert_eq!(matches!(verdict, Verdict::Stuck(_)), !spins.contains("x = y"), "{spins}: {verdict:?}");
+    }
+}
+
 /// A counter that grows with the copies, which needs a sum.
 const COUNTED: &str = "address n, free initial free = 1 \
     thread a [*] { fetch_add(n, 1); acquire(free); release(free); fetch_sub(n, 1); } thread w { await (n == 0); }";

@@ -88,6 +88,35 @@ pub(super) const FAULTS: &[Fault] = &[
     },
 ];
 
+/// Programs explored with few steps, and with all.
+const FEW: &str = "differential::stuck::few_steps_find_the_stuck_states_that_all_find";
+
+/// Faults in which steps are left out.
+pub(super) const OF_FEW_STEPS: &[Fault] = &[
+    Fault {
+        what: "hangs: a load is not met by a store",
+        file: "crates/palisade-exploration/src/hangs/persistent.rs",
+        old: "self.writes & (other.reads | other.writes) | self.reads & other.writes != 0",
+        new: "self.writes & (other.reads | other.writes) | if PLANTED { 0 } else { self.reads & other.writes } != 0",
+        caught_by: FEW,
+    },
+    Fault {
+        what: "hangs: what others touch later does not matter",
+        file: "crates/palisade-exploration/src/hangs/persistent.rs",
+        old: "if !set.contains(other) && touched[one].0.meets(touched[other].1) {",
+        new: "let other_touches = if PLANTED { touched[other].0 } else { touched[other].1 };
+            if !set.contains(other) && touched[one].0.meets(other_touches) {",
+        caught_by: FEW,
+    },
+    Fault {
+        what: "hangs: who goes round keeps going",
+        file: "crates/palisade-exploration/src/hangs/persistent.rs",
+        old: "own.any(|change| change.is_effect || !may_return)",
+        new: "own.any(|change| change.is_effect || !may_return || PLANTED)",
+        caught_by: FEW,
+    },
+];
+
 /// Faults of what holds in the end, and of who waits while others go on.
 pub(super) const OF_ENDS: &[Fault] = &[
     Fault {

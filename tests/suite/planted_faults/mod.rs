@@ -95,6 +95,7 @@ fn faults() -> impl Iterator<Item = &'static Fault> {
         .chain(low_bits::FAULTS)
         .chain(hangs::OF_ENDS)
         .chain(posix::FAULTS)
+        .chain(hangs::OF_FEW_STEPS)
 }
 
 fn root() -> &'static Path {

@@ -36,7 +36,7 @@ pub(super) enum Explored<'p> {
 impl<'a> Asking<'a> {
     /// The shape of an exploration.
     pub(super) fn shape(&self, order: Order, capacity: usize, most: u64) -> Shape {
-        Shape { order, capacity, values: self.options.values, most }
+        Shape { order, capacity, values: self.options.values, most, leaves_out: false }
     }
 
     /// Explores a program, this one or an instance of it.
@@ -47,8 +47,16 @@ impl<'a> Asking<'a> {
         shape: Shape,
         nodes: Option<u64>,
     ) -> Result<Explored<'p>, Halt<Fault>> {
-        let budget = Budget::within(&self.options.limits).with_work(nodes);
-        let mut found = match search(program, shape, &budget) {
+        let within = |nodes| Budget::within(&self.options.limits).with_work(nodes);
+        let mut found = Err(Halt::Stopped(StopReason::Budget));
+        if instance.is_some() {
+            let first = nodes.unwrap_or(u64::MAX).min(self.options.all_steps);
+            found = search(program, shape, &within(Some(first)));
+        }
+        if let Err(Halt::Stopped(StopReason::Budget)) = found {
+            found = search(program, Shape { leaves_out: instance.is_some(), ..shape }, &within(nodes));
+        }
+        let mut found = match found {
             Err(Halt::Stopped(StopReason::Budget)) if nodes.is_some() => {
                 return Ok(Explored::Open(Why::Stopped(StopReason::Budget)));
             }

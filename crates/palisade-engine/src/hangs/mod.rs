@@ -53,6 +53,9 @@ pub struct HangOptions {
     /// The most configurations of one exploration; any number where it is not given. Where they
     /// are few, robustness is not asked.
     pub most: Option<u64>,
+    /// Configurations of a fixed number of copies that are explored with all steps. Where there are
+    /// more, steps are left out that stuck states do not need.
+    pub all_steps: u64,
     /// Time, memory, interruption.
     pub limits: Limits,
 }
@@ -67,6 +70,7 @@ impl HangOptions {
             values: crate::robustness::DEFAULT_VALUES,
             buffer: crate::properties::DEFAULT_BUFFER,
             most: None,
+            all_steps: 4_000,
             limits: Limits::none(),
         }
     }

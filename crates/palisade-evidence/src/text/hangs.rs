@@ -29,6 +29,8 @@ pub(super) struct FreeText<'a, R> {
     pso: Option<Object<PsoCertificateText>>,
     live: Vec<Vec<Vec<u32>>>,
     most: u64,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    leaves_out: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     counters: Vec<Value>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -112,8 +114,8 @@ impl<'a, R: From<&'a RobustCertificate>> From<&'a FreeCertificate> for FreeText<
             Some(WhyRobust::Pso(certificate)) => (None, Some(Object(certificate.as_ref().into()))),
             None => (None, None),
         };
-        let WaitingSet { live, most, counters, rows, locals, memories, configurations } = set;
-        let (most, counters) = (*most, counters.clone());
+        let WaitingSet { live, most, counters, rows, locals, memories, leaves_out, configurations } = set;
+        let (most, leaves_out, counters) = (*most, *leaves_out, counters.clone());
         let rows = rows.iter().cloned().map(Into::into).collect();
         let live = live.iter().map(|labels| labels.iter().map(numbers).collect()).collect();
         let (locals, memories, configurations) = (locals.into(), memories.into(), configurations.into());
@@ -126,6 +128,7 @@ impl<'a, R: From<&'a RobustCertificate>> From<&'a FreeCertificate> for FreeText<
             pso,
             live,
             most,
+            leaves_out,
             counters,
             rows,
             locals,
@@ -140,7 +143,7 @@ impl<R: Into<RobustCertificate>> TryFrom<FreeText<'_, R>> for FreeCertificate {
 
     fn try_from(text: FreeText<'_, R>) -> Result<Self, MalformedEvidence> {
         let FreeText { model, ignores_timeouts, hopeful, robust, pso, live, most, counters, rows, .. } = text;
-        let FreeText { locals, memories, configurations, .. } = text;
+        let FreeText { leaves_out, locals, memories, configurations, .. } = text;
         let rows = rows.into_iter().map(Into::into).collect();
         let registers = |numbers: Vec<u32>| numbers.into_iter().map(|it| id(RegisterId::from_index, it)).collect();
         let live = live.into_iter().map(|labels| labels.into_iter().map(registers).collect()).collect();
@@ -152,7 +155,7 @@ impl<R: Into<RobustCertificate>> TryFrom<FreeText<'_, R>> for FreeCertificate {
         };
         let (locals, memories) = (locals.into_owned(), memories.into_owned());
         let configurations = configurations.into_owned();
-        let set = WaitingSet { live, most, counters, rows, locals, memories, configurations };
+        let set = WaitingSet { live, most, counters, rows, locals, memories, leaves_out, configurations };
         Ok(Self { model: model.0, ignores_timeouts, is_hopeful: hopeful, robust, set })
     }
 }

@@ -10,7 +10,8 @@ impl Search<'_> {
     /// The closed set that the exploration is.
     pub fn closed_set(&self) -> WaitingSet {
         let (system, most) = (&self.system, self.system.shape().most);
-        let mut set = WaitingSet { live: system.live(), most, ..WaitingSet::default() };
+        let leaves_out = self.has_left_out;
+        let mut set = WaitingSet { live: system.live(), most, leaves_out, ..WaitingSet::default() };
         let mut locals: FxHashMap<u32, u32> = FxHashMap::default();
         let mut memories: FxHashMap<u32, u32> = FxHashMap::default();
         for configuration in self.configurations() {

@@ -12,6 +12,7 @@ mod closed;
 mod configuration;
 mod counters;
 mod hopeless;
+mod persistent;
 mod place;
 mod rows;
 mod search;

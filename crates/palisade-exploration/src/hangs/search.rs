@@ -2,6 +2,7 @@
 
 use super::configuration::Configuration;
 use super::counters::counters;
+use super::persistent::Persistence;
 use super::place::Waiting;
 use super::rows::{Row, rows};
 use super::system::{Act, Control, Shape, System};
@@ -43,6 +44,10 @@ pub struct Search<'p> {
     hopeless: Option<u32>,
     /// Sums that configurations keep; others are left out.
     rows: Vec<Row>,
+    /// Which copies are enough to go on from a configuration, where steps may be left out.
+    persistence: Option<Persistence>,
+    /// Whether steps were left out.
+    pub(super) has_left_out: bool,
     /// Whether a store had to wait for room in a buffer.
     overflowed: bool,
     /// Whether a counter may fall below 0.
@@ -156,7 +161,10 @@ pub fn search_counting<'p>(
 
 impl<'p> Search<'p> {
     pub(super) fn new(system: System<'p>, rows: Vec<Row>) -> Self {
+        let persistence = if system.shape().leaves_out { Persistence::of(system.program()) } else { None };
         Self {
+            persistence,
+            has_left_out: false,
             system,
             configurations: Interner::default(),
             found: Vec::new(),
@@ -216,13 +224,27 @@ impl Search<'_> {
                 self.stuck = Some(node);
                 return Ok(());
             }
-            self.successors(&configuration, budget, &mut successors)?;
-            for (successor, step) in successors.drain(..) {
-                self.add(successor, node, Some(step));
-                if steps.is_multiple_of(BETWEEN_LOOKS) {
-                    budget.check(self.configurations.len() as u64)?;
+            let Configuration { control, tokens } = &configuration;
+            let mut few = match &mut self.persistence {
+                Some(persistence) => persistence.movers(&mut self.system, *control, tokens).map_err(NetError::halt)?,
+                None => None,
+            };
+            loop {
+                self.successors(&configuration, few.as_deref(), budget, &mut successors)?;
+                let mut goes_on = false;
+                for (successor, step) in successors.drain(..) {
+                    goes_on |= self.add(successor, node, Some(step)).is_some_and(|to| to > node);
+                    if steps.is_multiple_of(BETWEEN_LOOKS) {
+                        budget.check(self.configurations.len() as u64)?;
+                    }
+                    steps += 1;
                 }
-                steps += 1;
+                // Where a few copies lead back, all go on: nobody is put off for ever.
+                if few.is_none() || goes_on {
+                    self.has_left_out |= few.is_some();
+                    break;
+                }
+                few = None;
             }
             node += 1;
         }
@@ -230,11 +252,16 @@ impl Search<'_> {
         Ok(())
     }
 
-    fn add(&mut self, configuration: Configuration, from: u32, step: Option<Step>) {
-        let is_left_out = self.rows.iter().any(|row| row.rules_out(&self.system, &configuration));
-        if !is_left_out && self.configurations.intern(configuration).1 {
+    /// Adds a configuration; its number, unless a sum rules it out.
+    fn add(&mut self, configuration: Configuration, from: u32, step: Option<Step>) -> Option<u32> {
+        if self.rows.iter().any(|row| row.rules_out(&self.system, &configuration)) {
+            return None;
+        }
+        let (number, is_new) = self.configurations.intern(configuration);
+        if is_new {
             self.found.push((from, step));
         }
+        Some(number)
     }
 
     /// The tokens of each initial configuration; nothing when there are too many.
@@ -295,14 +322,15 @@ impl Search<'_> {
         Ok(!drains && (waits || !self.system.ends_well(control.memory)))
     }
 
-    /// Where one step leads from a configuration.
+    /// Where one step leads from a configuration, of all copies or of those in a few places.
     fn successors(
         &mut self,
         from: &Configuration,
+        few: Option<&[u32]>,
         budget: &Budget,
         found: &mut Vec<(Configuration, Step)>,
     ) -> Result<(), Halt<Fault>> {
-        for (place, _) in &from.tokens {
+        for (place, _) in from.tokens.iter().filter(|(place, _)| few.is_none_or(|few| few.contains(place))) {
             for rest in self.without_one(&from.tokens, *place) {
                 self.steps(from.control, *place, &rest, budget, found)?;
             }

@@ -29,6 +29,8 @@ pub struct Shape {
     pub values: usize,
     /// Copies of replicated threads are counted up to this number.
     pub most: u64,
+    /// Whether steps are left out that stuck states do not need.
+    pub leaves_out: bool,
 }
 
 /// What a copy does.
@@ -92,7 +94,7 @@ pub struct System<'p> {
     changes: FxHashMap<(Control, u32), Changes>,
     arena: Vec<Change>,
     /// For each thread, the labels from which a delayed store can be overtaken.
-    overtaking: Vec<FixedBitSet>,
+    pub(super) overtaking: Vec<FixedBitSet>,
     pub(super) waits: FxHashMap<(Control, u32), Waiting>,
     /// Addresses whose values are told apart up to [`Shape::most`], ascending.
     counters: Vec<Value>,

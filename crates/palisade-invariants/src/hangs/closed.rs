@@ -2,6 +2,7 @@
 
 use super::copies::{Configuration, Control, Memory, Threads, Way};
 use super::counters::check_counters;
+use super::few::Few;
 use super::hopeful::check_hope;
 use super::resting::Rest;
 use super::sums::Sum;
@@ -12,6 +13,7 @@ use crate::tokens::{MOST_CHOICES, splits, strictly_ascending};
 use hashbrown::HashSet;
 use palisade_evidence::{Tokens, WaitingSet};
 use palisade_model::program::{Copies, Program, Value};
+use std::collections::BTreeSet;
 
 /// Checks that a set holds the initial configurations, is closed under all steps, and that none of
 /// it is stuck; if that is claimed, also that some way lets each copy go on.
@@ -29,6 +31,7 @@ pub(super) fn check_closed(
     let (states, configurations) = decode(&mut threads, set)?;
     let listed: HashSet<&Configuration> = configurations.iter().collect();
     let sums = set.rows.iter().map(|row| Sum::of(row, &states, &set.counters)).collect::<Result<_, _>>()?;
+    let mut few = Few::of(program, set)?;
     let mut checking = Checking { threads, most: set.most, sources: Vec::new(), sums };
     for initial in checking.initial()? {
         checking.check_sums_hold(&initial)?;
@@ -38,10 +41,20 @@ pub(super) fn check_closed(
     }
     for (number, configuration) in configurations.iter().enumerate() {
         checking.check_not_stuck(number, configuration)?;
-        for successor in checking.successors(configuration)? {
-            if !listed.contains(&successor) && !checking.is_ruled_out(&successor) {
-                reject!(Inductive, "the set lacks what a step leads to from configuration {number}");
+        let enough = match &mut few {
+            Some(few) => few.enough(&mut checking.threads, configuration)?,
+            None => BTreeSet::new(),
+        };
+        let mut is_closed = false;
+        for movers in enough.iter().map(Some).chain([None]) {
+            let successors = checking.successors(configuration, movers)?;
+            is_closed = successors.iter().all(|own| listed.contains(own) || checking.is_ruled_out(own));
+            if is_closed {
+                break;
             }
+        }
+        if !is_closed {
+            reject!(Inductive, "the set lacks what a step leads to from configuration {number}");
         }
     }
     if is_hopeful {
@@ -193,10 +206,15 @@ impl Checking<'_> {
         Ok(())
     }
 
-    /// What steps lead to.
-    fn successors(&mut self, from: &Configuration) -> Result<Vec<Configuration>, CheckFailure> {
+    /// What steps lead to: of all copies, or of those in a few states.
+    fn successors(
+        &mut self,
+        from: &Configuration,
+        few: Option<&BTreeSet<u32>>,
+    ) -> Result<Vec<Configuration>, CheckFailure> {
         let mut found = Vec::new();
         let tokens = from.tokens.iter().map(|(state, _)| (*state, true));
+        let tokens = tokens.filter(|(state, _)| few.is_none_or(|few| few.contains(state)));
         let movers: Vec<(u32, bool)> = tokens.chain(self.sources.iter().map(|source| (*source, false))).collect();
         for (state, is_counted) in movers {
             let rests = if is_counted { self.fewer(&from.tokens, state) } else { vec![from.tokens.clone()] };

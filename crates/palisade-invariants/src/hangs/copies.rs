@@ -308,6 +308,11 @@ impl<'a> Threads<'a> {
         }
     }
 
+    /// Whether a store that finds the buffer empty reaches memory at once.
+    pub(super) fn is_dead_delay(&self, thread: ThreadId, instruction: usize) -> bool {
+        self.dead_delays[thread.index()][instruction]
+    }
+
     /// Where a copy goes on that sleeps by an instruction.
     pub(super) fn woken(&mut self, number: u32, by: InstructionId) -> Result<Vec<Option<u32>>, CheckFailure> {
         let local = self.states.get(number).local.clone();

@@ -9,6 +9,7 @@
 mod closed;
 mod copies;
 mod counters;
+mod few;
 mod hopeful;
 mod resting;
 mod stuck;
@@ -56,6 +57,9 @@ pub fn check_free(program: &Program, certificate: &FreeCertificate) -> Result<()
         }
         _ => reject!(Form, "the program is robust against another model"),
     };
+    if certificate.is_hopeful && certificate.set.leaves_out {
+        reject!(Form, "steps that are left out may give hope");
+    }
     check_closed(program, buffering, &certificate.set, certificate.is_hopeful)
 }
 

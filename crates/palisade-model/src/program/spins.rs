@@ -77,6 +77,17 @@ impl Thread {
         going_round.any(|own| is_left[component[own.source.index()]])
     }
 
+    /// For each label, whether a copy may come back to it without a store.
+    pub fn returning(&self) -> Vec<bool> {
+        let is_one = |own: &&Instruction| !matches!(own.action, Action::Store { .. } | Action::Fail);
+        let component = self.components(is_one);
+        let mut has_way = vec![false; self.labels.len()];
+        for own in self.instructions.iter().filter(is_one) {
+            has_way[component[own.source.index()]] |= component[own.source.index()] == component[own.target.index()];
+        }
+        component.into_iter().map(|own| has_way[own]).collect()
+    }
+
     /// For each label the number of its strongly connected component in the graph of some
     /// instructions.
     fn components(&self, is_one: impl Fn(&&Instruction) -> bool) -> Vec<usize> {

@@ -62,6 +62,9 @@ const COMPARED_PER_NODE: usize = 256;
 /// Within the steps of one marking, so many comparisons lie between two looks at the limits.
 const COMPARISONS_BETWEEN_LOOKS: usize = 1 << 20;
 
+/// And so many entries of markings are kept: eight megabytes.
+const KEPT_BETWEEN_LOOKS: usize = 1 << 20;
+
 /// A marking with so many entries is copied in the time of a comparison.
 const COPIED_PER_COMPARISON: usize = 32;
 
@@ -201,12 +204,14 @@ impl Exploration {
             steps.clear();
             net.steps(self.control(node), self.entries(node), &mut steps).map_err(NetError::halt)?;
             expanded += steps.len().saturating_mul(self.entries(node).len()) / COPIED_PER_EXPANSION;
-            let mut looked = self.comparisons;
+            let (mut looked, mut kept) = (self.comparisons, self.store.entry_count());
             for step in &steps {
                 // One marking can have very many steps, each of which is compared with very many
-                // markings.
-                if self.comparisons - looked >= COMPARISONS_BETWEEN_LOOKS {
-                    looked = self.comparisons;
+                // markings, and leads to a large one.
+                if self.comparisons - looked >= COMPARISONS_BETWEEN_LOOKS
+                    || self.store.entry_count() - kept >= KEPT_BETWEEN_LOOKS
+                {
+                    (looked, kept) = (self.comparisons, self.store.entry_count());
                     budget.limits.check()?;
                 }
                 scratch.clear();

@@ -100,6 +100,11 @@ impl Store {
         node
     }
 
+    /// How many entries all markings have together.
+    pub(super) fn entry_count(&self) -> usize {
+        self.arena.len()
+    }
+
     /// Drops all nodes from a number on.
     pub(super) fn truncate(&mut self, first: u32) {
         if let Some(node) = self.nodes.get(first as usize) {

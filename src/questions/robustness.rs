@@ -102,7 +102,7 @@ impl<'p> Question for Robustness<'p> {
                 account.answer = Answer::Holds(Proof::default());
             }
             (Verdict::NotRobust, Some(violation)) => {
-                "not-robust".clone_into(&mut account.verdict);
+                "not robust".clone_into(&mut account.verdict);
                 delay::tell(&self.about, account, violation);
             }
             (Verdict::NotRobust, None) => account.leave_open("unknown", "the violation is not at hand"),

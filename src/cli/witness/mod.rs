@@ -147,7 +147,7 @@ pub(super) fn run(arguments: &WitnessArguments, shared: &SharedOptions) -> Exit 
                     format!("robust but for {}", counted(program.accepted.len(), "accepted delay"))
                 }
                 Verdict::Robust => "robust".to_owned(),
-                Verdict::NotRobust => "not-robust".to_owned(),
+                Verdict::NotRobust => "not robust".to_owned(),
                 Verdict::Unknown(_) => "unknown".to_owned(),
             };
             remark_line(format_args!("{}: {word}: there is no violation to show", arguments.file));

@@ -28,7 +28,7 @@ fn a_loop_that_counts_to_a_number_gets_the_values_it_needs() {
         assert_ne!(exit, Some(2), "{command}: {said}");
     }
     let (exit, said) = run(COUNTING, &["check"]);
-    assert!(exit == Some(1) && said.starts_with("p.pal: not-robust"), "{said}");
+    assert!(exit == Some(1) && said.starts_with("p.pal: not robust"), "{said}");
     // What the user says holds.
     let (_, said) = run(COUNTING, &["check", "--values", "70"]);
     assert!(said.contains("grows: it takes more than 70 values"), "{said}");
@@ -45,7 +45,7 @@ fn a_constant_that_does_not_fit_an_option_s_domain_is_an_error() {
     );
     let (exit, said) = run(&COUNTING.replace("100", "5"), &line);
     assert_eq!(exit, Some(1), "{said}");
-    assert!(said.starts_with("p.pal: not-robust, for the values of `--domain` alone\n"), "{said}");
+    assert!(said.starts_with("p.pal: not robust, for the values of `--domain` alone\n"), "{said}");
     // Where constants do not fit, wrapping is no advice.
     let each = COUNTING.replace("i++; } x = i;", "i++; x = i; }");
     for command in ["check", "fences", "simulate"] {
@@ -57,7 +57,7 @@ fn a_constant_that_does_not_fit_an_option_s_domain_is_an_error() {
     assert!(said.contains("the value 9 is outside the domain 0..7") && said.contains("`--wrap`"), "{said}");
     // A domain of the text is the program's own.
     let own = COUNTING.replace("address", "domain 0..7 wrap\naddress").replace("100", "5");
-    assert!(run(&own, &["check"]).1.starts_with("p.pal: not-robust\n"));
+    assert!(run(&own, &["check"]).1.starts_with("p.pal: not robust\n"));
 }
 
 #[test]

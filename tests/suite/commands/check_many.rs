@@ -44,7 +44,7 @@ fn folders_are_checked_in_order_whatever_the_jobs() {
     let text = out(&one);
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines.len(), 21, "{text}");
-    assert!(lines[0].starts_with("tests/deep/t00.litmus: Sometimes under TSO, not-robust, the store at P0 "), "{text}");
+    assert!(lines[0].starts_with("tests/deep/t00.litmus: Sometimes under TSO, not robust, the store at P0 "), "{text}");
     assert_eq!(lines[1], "tests/deep/t01.litmus: Never under TSO, robust [P0 × 1, P1 × 1; no domain]");
     assert_eq!(lines[20], "20 programs: 13 hold, 7 violated; `palisade check FILE` shows how one is violated");
     assert!(one.stderr.is_empty());

@@ -54,7 +54,7 @@ fn programs() -> Vec<(&'static str, String, &'static str, &'static str, i32)> {
         (
             "breaks.pal",
             flags("s = 0 || r + s > 1"),
-            "violated under TSO, not-robust",
+            "violated under TSO, not robust",
             "ensure   t2 some (line 11): violated, not under SC",
             1,
         ),
@@ -65,7 +65,7 @@ fn programs() -> Vec<(&'static str, String, &'static str, &'static str, i32)> {
             "ensure   t2 some (line 11): proved (",
             0,
         ),
-        ("keeps.pal", flags("r <= s + 1"), "holds under TSO, not-robust", "ensure   t2 some (line 11): proved (", 1),
+        ("keeps.pal", flags("r <= s + 1"), "holds under TSO, not robust", "ensure   t2 some (line 11): proved (", 1),
         (
             "always.pal",
             fenced(flags("s = 0")),
@@ -76,7 +76,7 @@ fn programs() -> Vec<(&'static str, String, &'static str, &'static str, i32)> {
         (
             "never.pal",
             never("never t1 at tell, t2 at ask"),
-            "violated under TSO, not-robust",
+            "violated under TSO, not robust",
             "never    t1 at tell, t2 at ask (line 12): violated, under SC already",
             1,
         ),
@@ -94,7 +94,7 @@ fn programs() -> Vec<(&'static str, String, &'static str, &'static str, i32)> {
         (
             "shown.litmus",
             litmus("exists (0:EAX=0 /\\ 1:EAX=0)"),
-            "Sometimes under TSO, not-robust",
+            "Sometimes under TSO, not robust",
             "exists   (0:EAX=0 /\\ 1:EAX=0): Sometimes, not under SC",
             1,
         ),
@@ -108,7 +108,7 @@ fn programs() -> Vec<(&'static str, String, &'static str, &'static str, i32)> {
         (
             "broken.litmus",
             litmus("~exists (0:EAX=0 /\\ 1:EAX=0)"),
-            "violated under TSO, not-robust",
+            "violated under TSO, not robust",
             "~exists  (0:EAX=0 /\\ 1:EAX=0): violated, Sometimes, not under SC",
             1,
         ),

@@ -193,7 +193,7 @@ fn jobs_ask_about_a_language() {
     assert_eq!(said(folder.path(), "run jobs.jsonl").0, 0);
     let (status, out, error) = said(folder.path(), "merge jobs.jsonl");
     assert_eq!(status, 1, "{out} {error}");
-    for words in ["fence.pal", "sb.pal", "racy.pal", "not-robust"] {
+    for words in ["fence.pal", "sb.pal", "racy.pal", "not robust"] {
         assert!(out.contains(words), "{words}: {out}");
     }
     // What interleavings keep, a robust program keeps, but where a weak exchange may fail for no

@@ -62,14 +62,14 @@ fn copies_domain_and_wrapping_are_said_with_their_origin() {
         (
             "p.pal",
             &["--threads", "all=*", "--domain", "0..7", "--wrap"],
-            "not-robust [a × * (option), b × * (option); domain 0..7, arithmetic wraps (option)]",
+            "not robust [a × * (option), b × * (option); domain 0..7, arithmetic wraps (option)]",
             json!([{"name": "a", "copies": "*", "origin": "option"}, {"name": "b", "copies": "*", "origin": "option"}]),
             json!({"low": 0, "high": 7, "wrap": true, "origin": "option"}),
         ),
         (
             "q.pal",
             &[],
-            "not-robust [a × 1, b × 2; domain 0..3]",
+            "not robust [a × 1, b × 2; domain 0..3]",
             json!([{"name": "a", "copies": 1, "origin": "file"}, {"name": "b", "copies": 2, "origin": "file"}]),
             json!({"low": 0, "high": 3, "wrap": false, "origin": "file"}),
         ),
@@ -109,7 +109,7 @@ fn folders_say_of_what_each_verdict_is() {
     let plain = lines(&[]);
     assert!(
         plain[8]
-            .starts_with("./8.pal: not-robust, the store at a l0 (line 3) is delayed past the load at a l1 (line 4), "),
+            .starts_with("./8.pal: not robust, the store at a l0 (line 3) is delayed past the load at a l1 (line 4), "),
         "{plain:?}"
     );
     assert!(plain[8].ends_with(" [a × 1, b × 2; no domain]"), "{plain:?}");

@@ -49,7 +49,7 @@ const PAGES: [(&[&str], &[&str]); 26] = [
     (
         &["check", "models/peterson.pal"],
         &[
-            "violated under TSO, not-robust",
+            "violated under TSO, not robust",
             "happens-before cycle",
             "delayed past line 20",
             "violated property",

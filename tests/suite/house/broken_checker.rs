@@ -71,7 +71,7 @@ fn other_programs_get_their_verdicts() {
     let output = palisade(folder.path(), "./3.pal", &["check", ".", "--verify", "--jobs", "2"]);
     assert_eq!(output.status.code(), Some(4), "{output:?}");
     let said = text(&output.stdout);
-    assert_eq!(said.matches(": not-robust, ").count(), 10, "{said}");
+    assert_eq!(said.matches(": not robust, ").count(), 10, "{said}");
     let errors = text(&output.stderr);
     assert!(errors.starts_with("Error: ./3.pal: the verdict's own evidence is rejected"), "{errors}");
     assert_eq!(errors.lines().count(), 1, "{errors}");

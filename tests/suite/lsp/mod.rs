@@ -33,7 +33,7 @@ fn a_violation_is_shown_step_by_step_and_repaired() {
     client.open(DEKKER, "palisade", &text);
     let verdict = client.until(DEKKER, 1, "fixed");
     let verdict = verdict.as_str().unwrap();
-    assert!(verdict.starts_with("violated under TSO, not-robust") && verdict.contains("t1 × 1, t2 × 1"), "{verdict}");
+    assert!(verdict.starts_with("violated under TSO, not robust") && verdict.contains("t1 × 1, t2 × 1"), "{verdict}");
 
     let (version, diagnostics) = client.diagnostics(DEKKER);
     assert_eq!(version, 1);
@@ -218,7 +218,7 @@ fn litmus_tests_are_texts_as_well() {
     let mut client = Client::new(json!({}));
     client.open(uri, "litmus", text);
     let verdict = client.until(uri, 1, "fixed");
-    assert!(verdict.as_str().unwrap().contains("not-robust"), "{verdict}");
+    assert!(verdict.as_str().unwrap().contains("not robust"), "{verdict}");
     assert!(!client.diagnostics(uri).1.is_empty());
     let definition = client.at("definition", uri, (4, 5));
     assert_eq!(definition["range"]["start"]["line"], 4, "{definition}");

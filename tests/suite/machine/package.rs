@@ -85,7 +85,7 @@ fn cargo_palisade_repairs_a_package() {
     assert!(text.contains("fail") && !text.contains("unreached"), "{text}");
     let mut editor = Editor::open(&folder.path().join("tests/robust.rs"));
     let verdict = editor.lens();
-    assert!(verdict.starts_with("violated under TSO, not-robust") && verdict.ends_with(", as last built"), "{verdict}");
+    assert!(verdict.starts_with("violated under TSO, not robust") && verdict.ends_with(", as last built"), "{verdict}");
     let (_, found) = editor.client.diagnostics(&editor.uri);
     assert!(found.iter().any(|own| own["code"] == "not-robust" && own["range"]["start"]["line"] == 4), "{found:?}");
     let failure = found.iter().find(|own| own["code"] == "property-violated").expect("the assertion");

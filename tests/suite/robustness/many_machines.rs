@@ -170,13 +170,13 @@ fn missing_and_contradicting_results_are_refused() {
     assert_eq!(exit, 2);
     assert!(error.to_string().contains("1 of 2 jobs have no result"), "{error}");
     // A second result for the same job that says the contrary.
-    let is_broken = |line: &&&str| line.contains("\"headline\":\"not-robust\"");
+    let is_broken = |line: &&&str| line.contains("\"headline\":\"not robust\"");
     let broken = lines.iter().find(is_broken).expect("it is not robust");
-    let forged = broken.replace("\"exit\":1", "\"exit\":0").replace("not-robust", "robust");
+    let forged = broken.replace("\"exit\":1", "\"exit\":0").replace("not robust", "robust");
     fs::write(&results, format!("{text}{forged}\n")).expect("it is written");
     let (error, exit) = asked(folder, "merge jobs.jsonl");
     assert_eq!(exit, 2);
-    assert!(error.to_string().contains("is not-robust in"), "{error}");
+    assert!(error.to_string().contains("is not robust in"), "{error}");
 }
 
 #[test]
@@ -242,7 +242,7 @@ fn the_attacks_of_one_program_make_one_certificate() {
     succeed(folder, "plan check programs/broken-0.pal --attacks 1 -o jobs.jsonl");
     succeed(folder, "run jobs.jsonl --output broken.jsonl");
     let (merged, exit) = asked(folder, "merge jobs.jsonl broken.jsonl");
-    assert_eq!((&merged["answers"][0]["verdict"], exit), (&"not-robust".into(), 1), "{merged}");
+    assert_eq!((&merged["answers"][0]["verdict"], exit), (&"not robust".into(), 1), "{merged}");
     assert_eq!(merged["answers"][0]["accepted"], serde_json::json!(["not-robust"]));
 }
 

@@ -178,7 +178,7 @@ fn reports_name_dead_labels() {
         thread t2 regs r init a begin a: mem[y] <- 1; b: r <- mem[x]; c: assert r = 7; d: mem[x] <- r; end";
     let folder = folder_with(&[("broken.pal", broken)]);
     let text = out(&palisade(&folder, &["check", "broken.pal"]));
-    assert!(text.contains("broken.pal: not-robust\n") && text.contains("  unreached t2: d (under SC)\n"), "{text}");
+    assert!(text.contains("broken.pal: not robust\n") && text.contains("  unreached t2: d (under SC)\n"), "{text}");
     let text = out(&palisade(&folder, &["fences", "broken.pal"]));
     assert!(text.contains("  repaired robust\n  unreached t2: d\n"), "{text}");
     let folder = folder_with(&[("dead.pal", DEAD), ("robust.pal", &robust)]);

@@ -124,7 +124,7 @@ impl Asked for WeakestOrderings {
     fn answer(&self) -> Answer {
         match &self.known {
             None => Answer { exit: Exit::Unknown, verdict: "unknown", cost: None },
-            Some(Known::NotRobust) => Answer { exit: Exit::Fails, verdict: "not-robust", cost: None },
+            Some(Known::NotRobust) => Answer { exit: Exit::Fails, verdict: "not robust", cost: None },
             Some(Known::Robust(cost, is_cheapest)) => {
                 let (exit, cost) = (self.properties.exit(), Some((cost.to_string(), *is_cheapest)));
                 let verdict = match exit {

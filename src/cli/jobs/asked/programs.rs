@@ -205,7 +205,7 @@ fn words<'q>(mut asked: impl Iterator<Item = &'q Question> + Clone) -> (&'static
     } else if asked.clone().all(|question| matches!(question, Question::Free(_))) {
         ("free", "stuck")
     } else if asked.all(is_robustness) {
-        ("robust", "not-robust")
+        ("robust", "not robust")
     } else {
         ("holds", "violated")
     }

@@ -12,7 +12,7 @@ use crate::questions::About;
 use crate::report::bounds::admitted_values;
 use crate::report::context::Context;
 use crate::report::documents;
-use crate::semantics::Question;
+use crate::semantics::{Observable, Question};
 use crate::syntax::{self, Diagnostic, Format, InputError};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
@@ -175,6 +175,7 @@ impl ProgramOptions {
         self.change(&mut program).map_err(|error| option_error(&program, &error))?;
         warnings.extend(syntax::check(&mut program).map_err(|errors| InputError::from((source, errors)))?);
         warnings.sort_by_key(|warning| warning.span);
+        admit_question(&program, question.as_ref())?;
         let changed = self.changed(&program);
         let posts_changed = match self.posts {
             None => false,
@@ -388,4 +389,23 @@ fn option_error(program: &Program, error: &OverrideError) -> InputError {
         OverrideError::NoThreadLeft => None,
     };
     InputError::file(program.source.name.clone(), error.to_string()).with_help_if(help)
+}
+
+/// Refuses a condition on a register of a thread that is left out: it has no value.
+fn admit_question(program: &Program, question: Option<&Question>) -> Result<(), InputError> {
+    let condition = question.and_then(|question| question.condition.as_ref()).map(|condition| &condition.proposition);
+    let filter = question.and_then(|question| question.filter.as_ref());
+    let mut left_out = None;
+    for proposition in condition.into_iter().chain(filter) {
+        proposition.for_each_location(&mut |location| {
+            if let Observable::Register { thread, .. } = location.observable {
+                left_out = left_out.or(Some(thread).filter(|thread| program.thread(*thread).is_left_out()));
+            }
+        });
+    }
+    left_out.map_or(Ok(()), |thread| {
+        let name = &program.thread(thread).name;
+        let message = format!("the condition is about a register of `{name}`, which has no copies");
+        Err(InputError::file(program.source.name.clone(), message))
+    })
 }

@@ -216,7 +216,7 @@ impl Checked {
                     Shown::Kind if *kind == "stuck" => format!("{input} has a stuck state"),
                     Shown::Kind if *kind == "pso-robust" => format!("{input} is robust against PSO"),
                     Shown::Kind if *kind == "not-pso-robust" => format!("{input} is not robust against PSO"),
-                    Shown::Kind | Shown::Proved(_) => format!("{input} is {kind}"),
+                    Shown::Kind | Shown::Proved(_) => format!("{input} is {}", kind.replacen("not-", "not ", 1)),
                     Shown::Language(_, words) => format!("{input} {words}"),
                     Shown::Repair(facts) => format!("{input} {}", repair_words(facts)),
                     Shown::Properties(shown, _) => shown.words(input),

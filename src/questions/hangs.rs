@@ -59,8 +59,9 @@ impl WaitsForEver<'_> {
             own.patience() == Patience::Idle || (sleeps && !is_listing)
         };
         let is_said = |thread: &Thread| thread.is_daemon || thread.instructions.iter().any(says);
-        let states_the_end = !program.finally.is_empty() && !program.is_event_driven();
-        states_the_end || !program.is_event_driven() && program.threads.iter().any(is_said)
+        let states_the_end = !program.finally.is_empty();
+        let may_be = !program.is_event_driven() && !program.has_grace_periods();
+        may_be && (states_the_end || program.threads.iter().any(is_said))
     }
 
     /// Whether a program of threads has this question though it does not mean to: it waits for
@@ -73,7 +74,12 @@ impl WaitsForEver<'_> {
     }
 
     fn may_be_asked(program: &Program) -> bool {
-        !program.is_event_driven() && !program.states_orderings()
+        !program.is_event_driven() && !program.states_orderings() && !program.has_grace_periods()
+    }
+
+    /// The memory model, by its name.
+    fn under(&self) -> &'static str {
+        self.language.map_or(model_name(self.options.model), Axioms::name)
     }
 
     /// A copy that waits, for what, and what would let it go on.
@@ -227,7 +233,7 @@ impl Question for WaitsForEver<'_> {
 
     fn asked(&self) -> Vec<Account<'_>> {
         let subject = program_words(self.about.program, self.about.changed);
-        let under = self.language.map_or(model_name(self.options.model), Axioms::name);
+        let under = self.under();
         let ends = if self.about.program.finally.is_empty() { "" } else { ", and `finally` holds" };
         let (ask, question) = match self.is_of_one {
             true => ("hopeless", format!("whoever waits may go on under {under}")),
@@ -258,15 +264,24 @@ impl Question for WaitsForEver<'_> {
             }
             Verdict::Free(_) => {
                 let program = self.about.program;
-                let ends = if program.finally.is_empty() { "" } else { ", and `finally` holds" };
+                let ends = match found.is_endless {
+                    _ if program.finally.is_empty() => "",
+                    true => ", and no end of which `finally` could hold",
+                    false => ", and `finally` holds",
+                };
                 let names = endless(program, &found.never_resting);
                 // Who waits while others go on is no part of the question.
                 let free = if names.is_empty() { "nobody waits for ever" } else { "no stuck state" };
                 account.verdict = format!("{free}{ends}");
+                account.question = format!("{free} under {}{ends}", self.under());
                 account.phrase = format!("proved ({})", method_words(found.by));
                 account.message = format!("no stuck state{ends}");
                 account.answer = Answer::Holds(Proof { by: Some(found.by.name()), example: None });
                 account.note(1, "by", method_words(found.by));
+                if found.is_endless && !program.finally.is_empty() {
+                    let words = "no computation comes to an end, so what `finally` states was asked of none";
+                    account.note(0, "finally", words);
+                }
                 if !names.is_empty() {
                     let never = if names.len() == 1 { "never ends" } else { "never end" };
                     let others = "who waits for ever while it goes on is not seen";

@@ -47,17 +47,27 @@ impl Result<'_> {
 /// What is said where no fence is needed.
 const AS_IT_IS: &str = "robust as it is";
 
-/// What else the program has to answer, where no fence is needed for robustness.
-fn not_asked(program: &Program) -> Option<&'static str> {
+/// What else the program has to answer where it was asked for robustness.
+pub(crate) fn not_asked(program: &Program) -> Option<&'static str> {
     let states = |own: &Instruction| matches!(own.action, Action::Ensure(_) | Action::Fail);
     let mut instructions = program.threads.iter().flat_map(|thread| &thread.instructions);
     let has_properties = !program.never.is_empty() || instructions.any(states);
-    match (has_properties, program.says_waits()) {
+    let waits = program.says_waits() && !program.has_grace_periods();
+    match (has_properties, waits || !program.finally.is_empty()) {
         (true, true) => Some("properties (`--ask properties`) and hangs (`--ask hangs`)"),
         (true, false) => Some("properties (`--ask properties`)"),
         (false, true) => Some("hangs (`--ask hangs`)"),
         (false, false) => None,
     }
+}
+
+/// Whether the program has to answer who waits for ever: it locks, sleeps or wakes, or says what is
+/// to hold in the end.
+pub(crate) fn hangs_are_meant(program: &Program) -> bool {
+    let takes =
+        |own: &Instruction| own.until().is_some() && matches!(own.action, Action::Cas { .. } | Action::Rmw { .. });
+    let mut all = program.threads.iter().flat_map(|thread| &thread.instructions);
+    !program.finally.is_empty() || !program.has_grace_periods() && all.any(|own| own.queue().is_some() || takes(own))
 }
 
 /// The report for people.

@@ -11,6 +11,10 @@ use crate::robustness::numbered_attack;
 use crate::semantics::Model;
 use crate::syntax::{self, Diagnostic, InputError};
 
+/// Why nobody is asked who waits for ever.
+pub(in crate::cli) const NO_GRACE: &str = "who waits for ever is not told where grace periods are waited for: \
+     a thread is quiescent behind its read sections without a step that says so";
+
 /// The questions to ask about a program, in the order in which they are told.
 pub(in crate::cli) fn questions(
     arguments: &CheckArguments,
@@ -22,6 +26,16 @@ pub(in crate::cli) fn questions(
     let is_of_events = program.is_event_driven();
     if is_of_events && arguments.attacks.is_some() {
         return refuse("programs of events have no attacks to choose among", "leave `--attacks` out");
+    }
+    let is_another = |ask: &Ask| *ask != Ask::Robustness;
+    if arguments.attacks.is_some() && (arguments.ask.iter().any(is_another) || arguments.model.model() == Model::Sc) {
+        return refuse(
+            "`--attacks` chooses among the attacks that robustness is asked about",
+            "leave it out to ask about anything else",
+        );
+    }
+    if program.has_grace_periods() && arguments.ask.iter().any(|ask| matches!(ask, Ask::Hangs | Ask::Hopeless)) {
+        return refuse(NO_GRACE, "ask for `properties` or `robustness`");
     }
     if arguments.queue != QueueChoice::default() && !is_of_events {
         return refuse("`--queue` is about events and tasks, and the program has threads alone", "leave it out");

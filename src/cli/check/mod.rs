@@ -8,7 +8,7 @@ mod two_threads;
 
 pub(super) use arguments::CheckArguments;
 use arguments::{AttackRange, EventMethod};
-pub(super) use asking::{looks_for_hangs, questions};
+pub(super) use asking::{NO_GRACE, looks_for_hangs, questions};
 
 use super::answers::{Answered, Asking};
 use super::asked::question;
@@ -170,6 +170,12 @@ pub(in crate::cli) fn tell<T>(
     if let Some(last) = accounts.last_mut().filter(|_| hangs_are_open) {
         let verbosity = u8::from(!loaded.program.says_waits());
         last.note(verbosity, "hangs", "no answer in short time: `--ask hangs` asks whether anybody waits for ever");
+    }
+    if let Some(last) = accounts.last_mut().filter(|_| loaded.program.has_grace_periods()) {
+        last.note(0, "hangs", "not asked, as threads wait for grace periods");
+    }
+    if let Some(last) = accounts.last_mut().filter(|_| arguments.attacks.is_some()) {
+        last.note(0, "asked", "whether these attacks are feasible, and nothing else: `--attacks` chooses among them");
     }
     let mut certificates = Vec::new();
     for (_, answered) in &answered {

@@ -16,6 +16,7 @@ mod robustness;
 #[cfg(feature = "machine")]
 pub(super) mod sources;
 
+use super::check::NO_GRACE;
 use super::outcome::{Outcome, run_change};
 use super::words::Ask;
 use super::{Exit, Loaded, SharedOptions};
@@ -78,6 +79,9 @@ pub(super) fn answer(
         let message = "fences for the other properties would say nothing of what `finally` states";
         let help = "`fences --ask hangs` finds fences for that; leave `finally` out to ask for the others".to_owned();
         return Err(InputError::file(&loaded.program.source.name, message).with_help_if(Some(help)));
+    }
+    if arguments.ask == Ask::Hangs && loaded.program.has_grace_periods() {
+        return Err(InputError::file(&loaded.program.source.name, NO_GRACE));
     }
     if arguments.ask == Ask::Concurrency && !loaded.program.is_event_driven() {
         let message = "robustness against concurrency is about events, and the program has none";

@@ -24,7 +24,7 @@ pub(super) fn word(found: &Hangs) -> String {
 }
 
 /// Programs with what they are under SC and under TSO.
-const KNOWN: [(&str, &str, &str); 10] = [
+const KNOWN: [(&str, &str, &str); 11] = [
     // One that nobody wakes, beside one that goes on for ever.
     ("address x, n thread a { loop { xchg(n, 1); xchg(n, 0); } } thread b { await (x == 1); }", "hopeless", "hopeless"),
     // The flag is up for a moment again and again, so there is hope.
@@ -35,7 +35,9 @@ const KNOWN: [(&str, &str, &str); 10] = [
         "hopeless",
         "hopeless",
     ),
-    ("address x, n thread a { loop { wake(x, 1); } } thread b { wait(x, 0); }", "hopeful", "hopeful"),
+    // When the other has ended, who goes round wakes nobody, and does so for ever.
+    ("address x, n thread a { loop { wake(x, 1); } } thread b { wait(x, 0); }", "hopeless", "hopeless"),
+    ("address x, n daemon thread a { loop { wake(x, 1); } } thread b { wait(x, 0); }", "hopeful", "hopeful"),
     // A sleeper may go on for no reason, and nobody relies on that.
     ("address x, n thread a { xchg(n, 1); } thread b { wait(x, 0); }", "hopeless", "hopeless"),
     // Who may wait for ever is not asked about.

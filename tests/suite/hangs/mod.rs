@@ -8,6 +8,7 @@ mod finally;
 mod hopeless;
 mod models;
 mod mutations;
+mod overlooked;
 mod repairs;
 
 use crate::checked;

@@ -1,6 +1,6 @@
 //! Any number of copies: instances with few copies, and copies counted up to k.
 
-use super::asking::{Answered, Asking, Explored};
+use super::asking::{Answered, Asking, Explored, Seen};
 use super::{Method, Verdict, Why};
 use palisade_exploration::buffered::Order;
 use palisade_exploration::hangs::Search;
@@ -36,7 +36,7 @@ pub(super) fn any_number(asking: &mut Asking<'_>) -> Result<Answered, Halt<Fault
         let mut later = Vec::new();
         for instance in instances {
             match explore_instance(asking, &instance, nodes)? {
-                Some(Explored::Stuck(stuck)) => return Ok((Verdict::Stuck(stuck), Vec::new())),
+                Some(Explored::Stuck(stuck)) => return Ok((Verdict::Stuck(stuck), Seen::default())),
                 Some(Explored::Open(Why::Stopped(_))) => later.push(instance),
                 Some(_) => fewest = fewest.min(copies(&instance)),
                 None => {}
@@ -62,7 +62,7 @@ pub(super) fn any_number(asking: &mut Asking<'_>) -> Result<Answered, Halt<Fault
         let most = FIRST * GROWTH.pow(ROUNDS - 1);
         Why::CountsTooMany(most.min(asking.options.most.unwrap_or(u64::MAX)), fewest.saturating_sub(1))
     });
-    Ok((Verdict::Unknown(why), Vec::new()))
+    Ok((Verdict::Unknown(why), Seen::default()))
 }
 
 /// How many copies the threads have together whose number is fixed.

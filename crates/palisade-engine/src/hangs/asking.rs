@@ -12,8 +12,17 @@ use palisade_model::program::{Program, Queue, ThreadId};
 use palisade_semantics::{Instance, Model};
 use std::sync::Arc;
 
-/// A verdict, with the threads that neither end nor wait.
-pub(super) type Answered = (Verdict, Vec<ThreadId>);
+/// A verdict, and what was seen beside it.
+pub(super) type Answered = (Verdict, Seen);
+
+/// What an exploration to the end has seen, and has not.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Seen {
+    /// The threads that neither end nor wait.
+    pub(super) never_resting: Vec<ThreadId>,
+    /// Whether somebody goes on in every state.
+    pub(super) is_endless: bool,
+}
 
 /// A program that is asked about.
 pub(super) struct Asking<'a> {
@@ -127,11 +136,11 @@ impl<'a> Asking<'a> {
 
     /// The answer that an exploration to the end gives.
     pub(super) fn free(&mut self, mut found: Search<'_>, robust: Option<WhyRobust>) -> Result<Answered, Halt<Fault>> {
-        let never_resting = found.never_resting().map_err(Halt::Fault)?;
+        let seen = Seen { never_resting: found.never_resting().map_err(Halt::Fault)?, is_endless: !found.has_end };
         let HangOptions { model, ignore_timeouts: ignores_timeouts, .. } = *self.options;
         let certificate =
             FreeCertificate { model, ignores_timeouts, is_hopeful: false, robust, set: found.closed_set() };
-        Ok((Verdict::Free(Arc::new(certificate)), never_resting))
+        Ok((Verdict::Free(Arc::new(certificate)), seen))
     }
 }
 

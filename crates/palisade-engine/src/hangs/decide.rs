@@ -1,7 +1,7 @@
 //! The methods in their order.
 
 use super::any_number::any_number;
-use super::asking::{Answered, Asking, Explored};
+use super::asking::{Answered, Asking, Explored, Seen};
 use super::{HangOptions, Hangs, Method, Verdict, Why};
 use palisade_exploration::buffered::Order;
 use palisade_exploration::instrumented::Fault;
@@ -30,16 +30,16 @@ pub fn hangs(program: &Program, options: &HangOptions) -> Result<Hangs, Fault> {
         }
     }
     let guessed = || Some((*Heading::of(&program.source)?.guesses.first()?).to_owned());
-    let (verdict, never_resting) = match found.answered {
+    let (verdict, Seen { never_resting, is_endless }) = match found.answered {
         // The checker rejects a computation that rests on a guess.
         Ok((Verdict::Stuck(_) | Verdict::Unknown(Why::NotReplayed), _)) if let Some(place) = guessed() => {
-            (Verdict::Unknown(Why::Guessed(place)), Vec::new())
+            (Verdict::Unknown(Why::Guessed(place)), Seen::default())
         }
         Ok(found) => found,
-        Err(Halt::Stopped(reason)) => (Verdict::Unknown(Why::Stopped(reason)), Vec::new()),
+        Err(Halt::Stopped(reason)) => (Verdict::Unknown(Why::Stopped(reason)), Seen::default()),
         Err(Halt::Fault(fault)) => return Err(fault),
     };
-    Ok(Hangs { verdict, by: found.by, states: found.states, never_resting })
+    Ok(Hangs { verdict, by: found.by, states: found.states, never_resting, is_endless })
 }
 
 /// What was found of a program, and how.
@@ -68,8 +68,8 @@ impl<'a> Asking<'a> {
     fn fixed(&mut self, instance: &Instance) -> Result<Answered, Halt<Fault>> {
         let (program, model) = (self.program, self.options.model);
         let sc = match self.explore(program, Some(instance), self.shape(Order::Sc, 0, 0), self.options.most)? {
-            Explored::Stuck(stuck) => return Ok((Verdict::Stuck(stuck), Vec::new())),
-            Explored::Open(why) => return Ok((Verdict::Unknown(why), Vec::new())),
+            Explored::Stuck(stuck) => return Ok((Verdict::Stuck(stuck), Seen::default())),
+            Explored::Open(why) => return Ok((Verdict::Unknown(why), Seen::default())),
             Explored::Free(sc) => sc,
         };
         if model == Model::Sc {
@@ -78,7 +78,7 @@ impl<'a> Asking<'a> {
         let mut last = Why::Stopped(StopReason::Budget);
         for nodes in [Some(BUFFERS_FIRST), self.options.most] {
             match self.buffers(instance, nodes)? {
-                Explored::Stuck(stuck) => return Ok((Verdict::Stuck(stuck), Vec::new())),
+                Explored::Stuck(stuck) => return Ok((Verdict::Stuck(stuck), Seen::default())),
                 Explored::Free(found) => return self.free(found, None),
                 Explored::Open(why) => last = why,
             }
@@ -89,7 +89,7 @@ impl<'a> Asking<'a> {
                 return self.free(sc, Some(robust));
             }
         }
-        Ok((Verdict::Unknown(last), Vec::new()))
+        Ok((Verdict::Unknown(last), Seen::default()))
     }
 
     /// Store buffers with room for 2, 4, 8, … stores.

@@ -15,7 +15,7 @@ use palisade_exploration::buffered::Order;
 use palisade_exploration::hangs::{Search, search_hopeless};
 use palisade_exploration::instrumented::Fault;
 use palisade_model::limits::{Budget, Halt, StopReason};
-use palisade_model::program::{Heading, Program};
+use palisade_model::program::{Action, Heading, Program};
 use palisade_semantics::{Instance, Model};
 use std::sync::Arc;
 
@@ -38,6 +38,7 @@ pub fn hopeless(program: &Program, options: &HangOptions) -> Result<Hangs, Fault
     asked.finally.clear();
     let mut asking = Asking { program: &asked, options, states: 0, by: Method::Sc };
     let answered = match Instance::of(&asked) {
+        _ if has_sections(&asked) => Ok(Verdict::Unknown(Why::Sections)),
         Some(instance) => asking.hopeless(&instance),
         None => Ok(Verdict::Unknown(Why::AnyNumber)),
     };
@@ -50,7 +51,15 @@ pub fn hopeless(program: &Program, options: &HangOptions) -> Result<Hangs, Fault
         Err(Halt::Stopped(reason)) => Verdict::Unknown(Why::Stopped(reason)),
         Err(Halt::Fault(fault)) => return Err(fault),
     };
-    Ok(Hangs { verdict, by: asking.by, states: asking.states, never_resting: Vec::new() })
+    let (never_resting, is_endless) = (Vec::new(), false);
+    Ok(Hangs { verdict, by: asking.by, states: asking.states, never_resting, is_endless })
+}
+
+/// Whether some thread locks memory. Inside of a section a copy always does something, as it gives
+/// the lock back, which is no hope for what it waits for.
+fn has_sections(program: &Program) -> bool {
+    let mut actions = program.threads.iter().flat_map(|thread| &thread.instructions).map(|own| &own.action);
+    actions.any(|action| *action == Action::Lock)
 }
 
 impl<'a> Asking<'a> {

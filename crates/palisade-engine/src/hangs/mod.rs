@@ -124,6 +124,8 @@ pub enum Why {
     NotReplayed,
     /// Who repeats waits for ever between two rounds, and nobody else does.
     BetweenRounds,
+    /// Whether a copy in a locked section goes on is not followed.
+    Sections,
     /// There is a stuck state if any number of sleepers may be said to be woken at a place.
     Guessed(String),
 }
@@ -151,6 +153,7 @@ impl Why {
             ),
             Self::Grows(what) => format!("{what}: a domain, or fixed numbers of copies, have an answer"),
             Self::LockedForEver => "a copy rests inside a locked section while stores wait in buffers".to_owned(),
+            Self::Sections => "how others go on is not followed through locked sections (`atomic`)".to_owned(),
             Self::NotReplayed => "a computation that was found cannot be followed".to_owned(),
             Self::BetweenRounds => "who repeats waits between two rounds, and nobody else does".to_owned(),
             Self::Guessed(place) => {
@@ -183,4 +186,7 @@ pub struct Hangs {
     /// Where there is no stuck state: threads that neither end nor wait. While one of their copies
     /// runs, nobody is stuck, so hangs of others are not seen.
     pub never_resting: Vec<ThreadId>,
+    /// Where there is no stuck state: whether somebody goes on in every state, so that what is to
+    /// hold in the end was asked of none.
+    pub is_endless: bool,
 }

@@ -261,6 +261,7 @@ fn waiters(
     only: Option<usize>,
 ) -> Option<Vec<Waiter>> {
     let control = search.stuck()?.control;
+    let sleepers = search.system.sleepers(&search.stuck()?.tokens);
     let mut waiters = Vec::new();
     for (position, place) in places.iter().enumerate() {
         let Some(place) = place.filter(|_| only.is_none_or(|only| only == position)) else { continue };
@@ -273,10 +274,10 @@ fn waiters(
         let released_by = addresses.iter().filter(|_| !is_asleep).find_map(|address| {
             let mut values = candidates.iter();
             values
-                .find(|value| search.system.goes_on_with(control, place, *address, **value))
+                .find(|value| search.system.goes_on_with((control, &sleepers), place, *address, **value))
                 .map(|value| (*address, *value))
         });
-        let is_idle = search.system.waiting(control, place).ok()? == Waiting::Idle;
+        let is_idle = search.system.waiting(control, place, &sleepers).ok()? == Waiting::Idle;
         let local = search.system.local(place);
         let sleeps_at = search.system.slept_at(place);
         let standing = machine.instructions_at(state, position).first().copied();

@@ -106,8 +106,9 @@ impl Search<'_> {
         let Configuration { control, tokens } = configuration;
         let first = hope.first[node];
         let mut may_stop = false;
+        let sleepers = self.system.sleepers(tokens);
         for (index, (place, _)) in tokens.iter().enumerate() {
-            if self.system.waiting(*control, *place).map_err(NetError::halt)? != Waiting::Waits {
+            if self.system.waiting(*control, *place, &sleepers).map_err(NetError::halt)? != Waiting::Waits {
                 hope.found(first + index);
             }
             may_stop |= self.system.changes(*control, *place).map_err(NetError::halt)?.may_die;

@@ -54,6 +54,8 @@ pub struct Search<'p> {
     is_negative: bool,
     /// Whether a copy rests inside a locked section while others wait for their buffers to drain.
     pub has_closed_lock: bool,
+    /// Whether a state was met in which nobody goes on, and `finally` was asked of it.
+    pub has_end: bool,
     /// Whether all was explored.
     is_exhausted: bool,
 }
@@ -120,10 +122,11 @@ impl Search<'_> {
                 break;
             }
             let Configuration { control, tokens } = self.configurations.get(u32::try_from(node).unwrap_or(u32::MAX));
+            let sleepers = self.system.sleepers(tokens);
             for place in tokens.iter().map(|(place, _)| *place).chain(self.sources.iter().copied()) {
                 let thread = self.system.local(place).thread;
                 if !rests[thread.index()] {
-                    rests[thread.index()] = self.system.waiting(*control, place)? != Waiting::Active;
+                    rests[thread.index()] = self.system.waiting(*control, place, &sleepers)? != Waiting::Active;
                 }
             }
         }
@@ -176,6 +179,7 @@ impl<'p> Search<'p> {
             overflowed: false,
             is_negative: false,
             has_closed_lock: false,
+            has_end: false,
             is_exhausted: false,
         }
     }
@@ -297,6 +301,7 @@ impl Search<'_> {
     pub(super) fn is_stuck(&mut self, configuration: &Configuration) -> Result<bool, Fault> {
         let Configuration { control, tokens } = configuration;
         let (mut waits, mut drains) = (false, false);
+        let sleepers = self.system.sleepers(tokens);
         for (place, _) in tokens {
             let holds = self.system.local(*place).holding;
             if !self.system.buffer(*place).is_empty() {
@@ -306,7 +311,7 @@ impl Search<'_> {
                 }
                 drains = true;
             } else {
-                match self.system.waiting(*control, *place)? {
+                match self.system.waiting(*control, *place, &sleepers)? {
                     Waiting::Active => return Ok(false),
                     Waiting::Waits => waits = true,
                     Waiting::Idle => {}
@@ -316,9 +321,10 @@ impl Search<'_> {
         // The number of copies that have not moved is ours to choose: those that wait are there,
         // others are not.
         for source in self.sources.clone() {
-            waits |= self.system.waiting(*control, source)? == Waiting::Waits;
+            waits |= self.system.waiting(*control, source, &sleepers)? == Waiting::Waits;
         }
         self.has_closed_lock |= drains;
+        self.has_end |= !drains;
         Ok(!drains && (waits || !self.system.ends_well(control.memory)))
     }
 

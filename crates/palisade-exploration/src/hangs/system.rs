@@ -60,8 +60,8 @@ pub(super) struct Change {
     /// Where the copy is then; nothing when it has ended.
     pub(super) to: Option<u32>,
     pub(super) control: Control,
-    /// Whether others, or an end, may see that it was done: all but reads, fences, and locked
-    /// updates that leave memory as it is.
+    /// Whether others, or an end, may see that it was done: all but reads, fences, locked updates
+    /// that leave memory as it is, and waking others.
     pub(super) is_effect: bool,
     /// The address whose sleepers it wakes, and whether it wakes all of them.
     pub(super) wakes: Option<(Value, bool)>,
@@ -95,7 +95,8 @@ pub struct System<'p> {
     arena: Vec<Change>,
     /// For each thread, the labels from which a delayed store can be overtaken.
     pub(super) overtaking: Vec<FixedBitSet>,
-    pub(super) waits: FxHashMap<(Control, u32), Waiting>,
+    /// Whether a copy waits where nobody sleeps, and whose sleepers it would wake.
+    pub(super) waits: FxHashMap<(Control, u32), (Waiting, Box<[Value]>)>,
     /// Addresses whose values are told apart up to [`Shape::most`], ascending.
     counters: Vec<Value>,
     /// For each thread, whether a copy has come to its end.
@@ -430,7 +431,6 @@ impl<'p> System<'p> {
         }
         if let Some(Queue::Wake { address, all }) = instruction.queue() {
             after.wakes = Some((address.evaluate_address(&local.registers).map_err(fault)?, *all));
-            after.is_effect = true;
         }
         self.settle_after(thread, id, registers, after, found)
     }

@@ -6,7 +6,7 @@ use crate::buffered::Buffers;
 use crate::instrumented::Fault;
 use palisade_model::program::{Instruction, InstructionId, Patience, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 /// Where a copy goes alone while memory stays as it is.
 #[derive(Default)]
@@ -56,21 +56,35 @@ impl Round {
 }
 
 impl System<'_> {
-    /// Whether a copy in a place waits: of all places that it reaches alone, while memory stays as
-    /// it is, it leaves none with an effect.
+    /// Whether a copy in a place waits beside copies that sleep at some addresses: of all places
+    /// that it reaches alone, while memory stays as it is, it leaves none with an effect. Where
+    /// nobody sleeps, waking has none.
     ///
     /// A copy that could only go on if another gave the lock back waits as well. A locked section
     /// that it opens itself it may close again.
-    pub fn waiting(&mut self, control: Control, place: u32) -> Result<Waiting, Fault> {
-        if let Some(known) = self.waits.get(&(control, place)) {
-            return Ok(*known);
+    pub fn waiting(&mut self, control: Control, place: u32, sleepers: &[Value]) -> Result<Waiting, Fault> {
+        if !self.waits.contains_key(&(control, place)) {
+            let found = self.search_effect(control, place)?;
+            self.waits.insert((control, place), found);
         }
-        let found = self.search_effect(control, place)?;
-        self.waits.insert((control, place), found);
-        Ok(found)
+        let (alone, wakes) = &self.waits[&(control, place)];
+        let wakes_somebody = wakes.iter().any(|address| sleepers.contains(address));
+        Ok(if wakes_somebody { Waiting::Active } else { *alone })
     }
 
-    fn search_effect(&mut self, control: Control, place: u32) -> Result<Waiting, Fault> {
+    /// The addresses at which copies sleep.
+    pub fn sleepers(&self, tokens: &[(u32, u64)]) -> Vec<Value> {
+        tokens.iter().filter_map(|(place, _)| self.slept_at(*place)).collect()
+    }
+
+    /// What becomes of a copy where nobody sleeps, and the addresses whose sleepers it would wake.
+    fn search_effect(&mut self, control: Control, place: u32) -> Result<(Waiting, Box<[Value]>), Fault> {
+        let mut wakes = BTreeSet::new();
+        let waiting = self.search_round(control, place, &mut wakes)?;
+        Ok((waiting, wakes.into_iter().collect()))
+    }
+
+    fn search_round(&mut self, control: Control, place: u32, wakes: &mut BTreeSet<Value>) -> Result<Waiting, Fault> {
         if self.places.get(place).buffer != Buffers::EMPTY {
             return Ok(Waiting::Active);
         }
@@ -100,6 +114,7 @@ impl System<'_> {
             round.is_idle[next] = patiences.contains(&Patience::Idle);
             for index in changes.start..changes.end {
                 let change = self.change(index);
+                wakes.extend(change.wakes.map(|(address, _)| address));
                 let Some(to) = change.to.filter(|_| !change.is_effect) else { return Ok(Waiting::Active) };
                 if begins_holding && !self.local(to).holding {
                     return Ok(Waiting::Active);
@@ -140,9 +155,15 @@ impl System<'_> {
         Ok(found)
     }
 
-    /// Whether a copy that waits would go on if memory held a value at an address.
-    pub fn goes_on_with(&mut self, control: Control, place: u32, address: Value, value: Value) -> bool {
+    /// Whether a copy that waits beside sleepers would go on if memory held a value at an address.
+    pub fn goes_on_with(
+        &mut self,
+        (control, sleepers): (Control, &[Value]),
+        place: u32,
+        address: Value,
+        value: Value,
+    ) -> bool {
         let control = Control { memory: self.write(control.memory, address, value), ..control };
-        self.waiting(control, place) == Ok(Waiting::Active)
+        self.waiting(control, place, sleepers) == Ok(Waiting::Active)
     }
 }

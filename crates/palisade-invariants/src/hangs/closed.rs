@@ -175,6 +175,7 @@ impl Checking<'_> {
     fn check_not_stuck(&mut self, number: usize, configuration: &Configuration) -> Result<(), CheckFailure> {
         let control = configuration.control;
         let (mut waits, mut drains) = (false, false);
+        let sleepers = self.threads.sleepers(&configuration.tokens)?;
         for (state, _) in &configuration.tokens {
             let local = &self.threads.states.get(*state).local;
             if !local.buffer.is_empty() {
@@ -183,7 +184,7 @@ impl Checking<'_> {
                 }
                 drains = true;
             } else {
-                match self.threads.rest(control, *state)? {
+                match self.threads.rest(control, *state, &sleepers)? {
                     Rest::None => return Ok(()),
                     Rest::Hangs => waits = true,
                     Rest::MayWait => {}
@@ -192,7 +193,7 @@ impl Checking<'_> {
         }
         // A copy that has not moved may be there, and need not.
         for source in self.sources.clone() {
-            waits |= self.threads.rest(control, source)? == Rest::Hangs;
+            waits |= self.threads.rest(control, source, &sleepers)? == Rest::Hangs;
         }
         if waits || drains {
             reject!(Safe, "configuration {number} is stuck");

@@ -39,8 +39,8 @@ pub(super) struct Way {
     /// The number of its state then; nothing when it has ended and nothing waits in its buffer.
     pub(super) to: Option<u32>,
     pub(super) control: Control,
-    /// Whether it does something there: all but local instructions, reads, fences, the lock, and
-    /// updates that leave memory as it is.
+    /// Whether it does something there: all but local instructions, reads, fences, the lock,
+    /// updates that leave memory as it is, and waking others.
     pub(super) does_something: bool,
     /// The address whose sleepers it wakes, and whether it wakes all of them.
     pub(super) wakes: Option<(Value, bool)>,
@@ -466,7 +466,6 @@ impl<'a> Threads<'a> {
         }
         let wakes = match instruction.queue() {
             Some(Queue::Wake { address, all }) => {
-                does_something = true;
                 Some((self.value(thread, id, address.evaluate_address(registers))?, *all))
             }
             _ => None,

@@ -50,9 +50,11 @@ pub(super) fn check_hope(
             before.entry((*after, state)).or_default().push((number, from));
         }
         let may_be_stopped = following.may_be_stopped;
+        let sleepers = threads.sleepers(&configuration.tokens)?;
         for (state, _) in &configuration.tokens {
             let is_buffering = !threads.states.get(*state).local.buffer.is_empty();
-            if is_buffering || may_be_stopped || threads.rest(configuration.control, *state)? != Rest::Hangs {
+            if is_buffering || may_be_stopped || threads.rest(configuration.control, *state, &sleepers)? != Rest::Hangs
+            {
                 hopeful.insert((number, *state));
             }
         }

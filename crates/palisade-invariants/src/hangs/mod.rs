@@ -23,7 +23,7 @@ use crate::program::{check_pso_certificate, check_robust_certificate};
 use crate::property::Buffering;
 use closed::check_closed;
 use palisade_evidence::{FreeCertificate, WhyRobust};
-use palisade_model::program::{Copies, Program, Queue, Thread};
+use palisade_model::program::{Action, Copies, Program, Queue, Thread};
 use palisade_semantics::Model;
 
 /// Checks that `certificate` shows `program` (with its copies and domain) to have no stuck state.
@@ -57,8 +57,14 @@ pub fn check_free(program: &Program, certificate: &FreeCertificate) -> Result<()
         }
         _ => reject!(Form, "the program is robust against another model"),
     };
-    if certificate.is_hopeful && certificate.set.leaves_out {
-        reject!(Form, "steps that are left out may give hope");
+    if certificate.is_hopeful {
+        let mut all = program.threads.iter().flat_map(|thread| &thread.instructions);
+        if all.any(|own| own.action == Action::Lock) {
+            reject!(Form, "that a copy gives the lock back is no hope for what it waits for");
+        }
+        if certificate.set.leaves_out {
+            reject!(Form, "steps that are left out may give hope");
+        }
     }
     check_closed(program, buffering, &certificate.set, certificate.is_hopeful)
 }

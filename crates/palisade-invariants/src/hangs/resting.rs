@@ -2,7 +2,7 @@
 
 use super::copies::{Control, Threads};
 use crate::CheckFailure;
-use palisade_model::program::Patience;
+use palisade_model::program::{Patience, Value};
 use std::collections::BTreeSet;
 
 /// What becomes of a copy with nothing in its buffer while memory stays as it is.
@@ -17,10 +17,25 @@ pub(super) enum Rest {
 }
 
 impl Threads<'_> {
-    /// Whether a copy rests: it sleeps, or alone, while memory stays as it is, does nothing on any
-    /// way, nor can an `assume` stop it. To give back the lock that it holds is to do something.
-    /// Where time runs out it does not rest.
-    pub(super) fn rest(&mut self, control: Control, number: u32) -> Result<Rest, CheckFailure> {
+    /// The addresses at which copies sleep.
+    pub(super) fn sleepers(&self, tokens: &[(u32, u64)]) -> Result<BTreeSet<Value>, CheckFailure> {
+        let mut found = BTreeSet::new();
+        for (state, _) in tokens {
+            found.extend(self.slept_at(*state)?);
+        }
+        Ok(found)
+    }
+
+    /// Whether a copy rests beside others that sleep at some addresses: it sleeps, or alone, while
+    /// memory stays as it is, does nothing on any way, nor wakes one of them, nor can an `assume`
+    /// stop it. To give back the lock that it holds is to do something. Where time runs out it does
+    /// not rest.
+    pub(super) fn rest(
+        &mut self,
+        control: Control,
+        number: u32,
+        sleepers: &BTreeSet<Value>,
+    ) -> Result<Rest, CheckFailure> {
         let state = self.states.get(number).clone();
         let thread = self.program.thread(state.local.thread);
         let rests = |is_idle: bool| if is_idle || thread.is_daemon { Rest::MayWait } else { Rest::Hangs };
@@ -41,7 +56,8 @@ impl Threads<'_> {
                 return Ok(Rest::None);
             }
             for way in &ways.all {
-                let Some(to) = way.to.filter(|_| !way.does_something) else { return Ok(Rest::None) };
+                let wakes_one = way.wakes.is_some_and(|(address, _)| sleepers.contains(&address));
+                let Some(to) = way.to.filter(|_| !way.does_something && !wakes_one) else { return Ok(Rest::None) };
                 if state.local.holding && !self.states.get(to).local.holding {
                     return Ok(Rest::None);
                 }

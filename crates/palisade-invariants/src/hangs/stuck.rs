@@ -6,7 +6,7 @@ use crate::failure::reject;
 use crate::property::check_counts;
 use crate::tokens::MOST_CHOICES;
 use palisade_evidence::StuckWitness;
-use palisade_model::program::{Heading, Patience, Program, Queue};
+use palisade_model::program::{Heading, Patience, Program};
 use palisade_semantics::{CopyId, Effect, Machine, Refusal, State, Step, StepKind};
 use std::collections::BTreeSet;
 
@@ -139,9 +139,10 @@ fn check_rests(machine: &Machine<'_>, state: &State, position: usize) -> Result<
                 _ => false,
             };
             let after = machine.successor(&state, event);
-            let queue = event.step.kind.instruction().and_then(|id| thread.instruction(id).queue());
-            let is_wake = matches!(queue, Some(Queue::Wake { .. }));
-            let does_something = does_something || is_wake || machine.asleep(&after, position).is_some();
+            let goes_to_sleep = machine.asleep(&after, position).is_some();
+            let is_woken =
+                |other: usize| machine.asleep(&state, other).is_some() && machine.asleep(&after, other).is_none();
+            let does_something = does_something || goes_to_sleep || (0..machine.copies().len()).any(is_woken);
             if does_something || machine.has_ended(&after, position) {
                 reject!(Safe, "{name} can go on");
             }

@@ -87,6 +87,14 @@ impl Instruction {
 }
 
 impl Program {
+    /// Whether a thread waits for the read sections of others to end (RCU). A thread is quiescent
+    /// behind its sections without a step that says so, so that who waits for ever is not told by
+    /// what threads do.
+    pub fn has_grace_periods(&self) -> bool {
+        let is_grace = |name: &str| name.starts_with("gp") && name.contains("'P");
+        self.addresses.iter().any(|address| is_grace(&address.name))
+    }
+
     /// Whether some instruction waits for a value or sleeps. A loop that goes round without effect
     /// may wait as well; that depends on values.
     pub fn says_waits(&self) -> bool {

@@ -64,17 +64,27 @@ impl Thread {
         loads
     }
 
-    /// Whether a copy may go round a loop, reading memory and changing nothing, until it finds
-    /// something and leaves the loop.
+    /// Whether a copy may go round a loop that changes nothing until it leaves the loop: one that
+    /// reads memory, or one that writes no register and so is never left once it has gone round.
     pub fn may_spin(&self) -> bool {
         let component = self.components(|own| is_still(own));
         let stays = |own: &&Instruction| component[own.source.index()] == component[own.target.index()];
-        let mut is_left = vec![false; self.labels.len()];
-        for own in self.instructions.iter().filter(|own| !stays(own)) {
-            is_left[component[own.source.index()]] = true;
+        let [mut is_left, mut looks, mut counts] = [(); 3].map(|()| vec![false; self.labels.len()]);
+        for own in &self.instructions {
+            let of = component[own.source.index()];
+            if !stays(&own) {
+                is_left[of] = true;
+            } else {
+                looks[of] |= reads(own);
+                counts[of] |= matches!(own.action, Action::Assign { .. } | Action::Havoc { .. });
+            }
         }
-        let mut going_round = self.instructions.iter().filter(|own| reads(own)).filter(stays);
-        going_round.any(|own| is_left[component[own.source.index()]])
+        let going_round = |own: &&Instruction| stays(own) && is_still(own);
+        self.instructions
+            .iter()
+            .filter(going_round)
+            .map(|own| component[own.source.index()])
+            .any(|of| is_left[of] && (looks[of] || !counts[of]))
     }
 
     /// For each label, whether a copy may come back to it without a store.

@@ -5,7 +5,7 @@ mod document;
 use crate::account::{Shown as Violation, copies_line};
 use crate::context::{Context, domain_line};
 use crate::counted;
-use crate::fences::measure_words;
+use crate::fences::{measure_words, not_asked};
 use crate::graph::GraphWords;
 use crate::proposal::{KeptPlace, PROPOSED, Proposal, kept_lines};
 use palisade_engine::fences::{LanguageRepair, LanguageRepaired};
@@ -51,6 +51,9 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
     let mut out = format!("{}: {}\n", context.file, headline(result));
     out.push_str(&copies_line(program));
     out.push_str(&domain_line(program));
+    if not_asked(program).is_some() {
+        let _ = writeln!(out, "  not asked here: what is stated, and who waits for ever (`palisade check`)");
+    }
     if let LanguageRepair::Valid(changes) = &found.repair {
         for own in changes {
             let _ = writeln!(out, "  change   {}", change(program, own.measure));

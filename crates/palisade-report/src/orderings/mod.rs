@@ -9,6 +9,7 @@ pub use document::{
 use crate::account::{Shown as Violation, copies_line};
 use crate::context::{Context, domain_line};
 use crate::counted;
+use crate::fences::hangs_are_meant;
 use crate::graph::GraphWords;
 use crate::proposal::{KeptPlace, PROPOSED, Proposal, kept_lines};
 use crate::source_place;
@@ -77,6 +78,9 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
     out.push_str(&domain_line(program));
     for property in result.properties {
         let _ = writeln!(out, "  {:<8} {}: {}", property.heading, property.about, property.phrase);
+    }
+    if hangs_are_meant(program) {
+        let _ = writeln!(out, "  not asked here: who waits for ever, and `finally` (`palisade check --model c11`)");
     }
     if let Orderings::Weakest(places) = &found.orderings {
         out.push_str(&table(program, places));

@@ -295,7 +295,14 @@ impl Body<'_> {
             let (address, register, value) = (self.address(), self.register(), self.value());
             let seen = self.step(from, Action::Load { register, address });
             let [same, other] = compared(&Expression::Register(register), &value);
-            self.add(seen, from, Action::Assume(other));
+            if self.shape.sleeps > 0 && self.random.percent(25) {
+                // On its way round it wakes others.
+                let (inside, place) = (self.step(seen, Action::Assume(other)), self.address());
+                let woken = self.queued(inside, Queue::wake(place, true));
+                self.add(woken, from, Action::Nop);
+            } else {
+                self.add(seen, from, Action::Assume(other));
+            }
             return self.step(seen, Action::Assume(same));
         }
         let inside = self.step(from, Action::Nop);

@@ -52,7 +52,7 @@ mod tests;
 
 pub use formulas::{
     BoundAnswer, Inhibited, ReachAnswer, ReachOutcome, Rounds, Side, Uninhibited, bound_all, reach_all, reach_from,
-    without_inhibitors,
+    reach_once, without_inhibitors,
 };
 pub use many::{AskedNet, solve_all};
 use number::{Overflow, Stop};

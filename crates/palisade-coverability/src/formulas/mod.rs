@@ -6,10 +6,14 @@
 //! | method | what it does | evidence |
 //! |---|---|---|
 //! | `walk` | walks at random, towards a condition, or as the state equation says | a run |
-//! | `seek` | the markings nearest to a condition first | a run |
-//! | `explore` | all markings, breadth first | a run, or the closed set |
 //! | `equation` | state equation with traps, by cases | a tree of contradictions |
+//! | `explore` | all markings, breadth first | a run, or the closed set |
+//! | `seek` | the markings nearest to a condition first | a run |
 //! | `observed` | coverability in the net with observers | a run, or their bounds and a certificate |
+//!
+//! The first round is short: walks meet most conditions that can be reached within a millisecond,
+//! and the state equation refutes most others in less. Walks and `seek` answer little after that,
+//! so the proofs get four times as much as these in later rounds.
 //!
 //! Nothing here decides by itself: `palisade-verify` checks the evidence with code of its own.
 
@@ -85,7 +89,7 @@ pub struct ReachAnswer {
 }
 
 /// The least that a method may use up for one condition.
-const LEAST: (Duration, u64) = (Duration::from_millis(4), 100_000);
+const LEAST: (Duration, u64) = (Duration::from_millis(1), 25_000);
 
 /// Where there are more markings, the state equation is asked for a shorter proof before all of
 /// them are the evidence.
@@ -93,6 +97,9 @@ const LARGE: usize = 20_000;
 
 /// Rounds in which walks alone are left, without limits, before the search gives up.
 const LAST_ROUNDS: usize = 3;
+
+/// Rounds with less work for each method do not count among the last.
+const LEAST_OF_LAST: u64 = 400_000;
 
 /// How far the rounds of a search have come, for one that goes on where it stopped.
 #[derive(Clone, Copy, Default)]
@@ -113,6 +120,28 @@ pub fn reach_from(
     net: &Net,
     goals: &[Formula],
     options: &Options,
+    found: impl FnMut(usize, ReachAnswer),
+) {
+    reach(rounds, false, net, goals, options, found);
+}
+
+/// The same for a single round.
+pub fn reach_once(
+    rounds: &mut Rounds,
+    net: &Net,
+    goals: &[Formula],
+    options: &Options,
+    found: impl FnMut(usize, ReachAnswer),
+) {
+    reach(rounds, true, net, goals, options, found);
+}
+
+fn reach(
+    rounds: &mut Rounds,
+    once: bool,
+    net: &Net,
+    goals: &[Formula],
+    options: &Options,
     mut found: impl FnMut(usize, ReachAnswer),
 ) {
     let begin = Instant::now();
@@ -124,7 +153,10 @@ pub fn reach_from(
     };
     let mut search = Search::new(net, goals, &machine, options, begin);
     let share = rounds.reached.get_or_insert(Share::first(goals.len()));
-    let reason = search.run(share, &mut found);
+    let reason = match once {
+        true => search.round(share, &mut found).unwrap_or(StopReason::Budget),
+        false => search.run(share, &mut found),
+    };
     for number in (0..goals.len()).filter(|number| search.open[*number]) {
         found(number, ReachAnswer { statistics: search.statistics(), ..ReachAnswer::none(reason) });
     }
@@ -161,7 +193,7 @@ struct Share {
 
 impl Share {
     /// That of each method in the first round, where there are many conditions.
-    const FIRST: Self = Self { time: Duration::from_millis(20), work: 400_000 };
+    const FIRST: Self = Self { time: Duration::from_millis(5), work: 100_000 };
 
     /// That of each method in the first round about so many conditions: few do not wait for
     /// methods that are of no use to them.
@@ -172,6 +204,24 @@ impl Share {
             time: EACH.time.saturating_mul(conditions).min(Self::FIRST.time),
             work: EACH.work.saturating_mul(conditions.into()).min(Self::FIRST.work),
         }
+    }
+
+    /// The share of a method that looks for runs one by one.
+    fn of_searches(self) -> Self {
+        if self.is_late() { Self { time: self.time / 2, work: self.work / 2 } } else { self }
+    }
+
+    /// The share of a method that looks for proofs.
+    fn of_proofs(self) -> Self {
+        if self.is_late() { self.twice() } else { self }
+    }
+
+    fn is_late(self) -> bool {
+        self.work > Self::FIRST.work
+    }
+
+    fn twice(self) -> Self {
+        Self { time: self.time.saturating_mul(2), work: self.work.saturating_mul(2) }
     }
 
     /// A context with this share, which begins now.
@@ -275,20 +325,20 @@ impl<'m> Search<'m> {
             Ok(false) if self.last_rounds == LAST_ROUNDS && !self.options.limits.are_set() => {
                 return Some(StopReason::Inconclusive);
             }
-            Ok(false) => self.last_rounds += usize::from(share.work >= Share::FIRST.work),
+            Ok(false) => self.last_rounds += usize::from(share.work >= LEAST_OF_LAST),
         }
-        *share = Share { time: share.time.saturating_mul(2), work: share.work.saturating_mul(2) };
+        *share = share.twice();
         let most = self.options.work.filter(|most| self.statistics().work >= *most);
         most.map(|_| StopReason::Budget)
     }
 
     /// Asks each method once; whether another one than walks may still answer.
     fn ask_methods(&mut self, share: Share, found: &mut impl FnMut(usize, ReachAnswer)) -> Result<bool, StopReason> {
-        self.walk(share, found)?;
-        self.seek(share, found)?;
+        self.walk(share.of_searches(), found)?;
+        self.equate(share.of_proofs(), found)?;
         self.explore(share, found)?;
-        self.equate(share, found)?;
-        self.observe(share, found)?;
+        self.seek(share.of_searches(), found)?;
+        self.observe(share.of_proofs(), found)?;
         self.options.limits.check()?;
         let open = self.open();
         let is_left = |number: &usize| !self.is_equated[*number] || !self.is_unobservable[*number];

@@ -10,7 +10,7 @@ use crate::cli::net_input::LoadedProperties;
 use crate::cli::output::{print_and_keep, print_document, remark};
 use crate::cli::outputs::OutputOptions;
 use crate::cli::{Exit, SharedOptions, pending};
-use crate::coverability::{AskedNet, Options, Rounds, reach_from, solve_all};
+use crate::coverability::{AskedNet, Options, ReachAnswer, Rounds, reach_from, reach_once, solve_all};
 use crate::evidence::MarkingSet;
 use crate::limits::Limits;
 use crate::net::{AskedOf, Formula, Query, WhichQuestion};
@@ -58,6 +58,12 @@ fn unwritten(folder: &Path, error: &std::io::Error) -> InputError {
 
 /// The work of questions of reachability before those of coverability in deterministic mode.
 const FIRST_WORK: u64 = 100_000_000;
+
+/// More questions are not asked together first: each may take its least share of the round.
+const MOST_TOGETHER: usize = 64;
+
+/// Questions of coverability with more targets are no short conditions.
+const MOST_TARGETS: usize = 64;
 
 /// Properties that are being answered.
 pub(super) struct Contest<'a> {
@@ -147,16 +153,24 @@ impl<'a> Contest<'a> {
         asked
     }
 
-    /// Asks all questions with a truth value: those of reachability for their share of the time,
-    /// then those of coverability, and what is left as questions of reachability.
+    /// Asks all questions with a truth value: all together for one round, as walks meet what many of
+    /// them ask for. Then those of reachability for their share of the time, those of coverability,
+    /// and what is left as questions of reachability.
     fn ask_values(&mut self, options: &Options) -> AskedNet {
         /// How long questions of reachability may keep those of coverability waiting where time is
         /// not limited.
         const FIRST: Duration = Duration::from_secs(10);
         let net = &self.loaded.net;
-        let (cover, reach): (Vec<usize>, Vec<usize>) =
-            (0..self.all.len()).partition(|index| matches!(self.all[*index].1, AskedOf::Cover(_)));
         let mut rounds = Rounds::default();
+        if self.open().iter().any(|index| self.is_cover(*index)) && self.all.len() <= MOST_TOGETHER {
+            let is_short = |index: &usize| match self.all[*index].1 {
+                AskedOf::Cover(question) => question.query.targets.len() <= MOST_TARGETS,
+                AskedOf::Reach(_) => true,
+            };
+            let short: Vec<usize> = (0..self.all.len()).filter(is_short).collect();
+            self.reach(&short, options, |goals, found| reach_once(&mut rounds, net, goals, options, found));
+        }
+        let (cover, reach): (Vec<usize>, Vec<usize>) = self.open().into_iter().partition(|index| self.is_cover(*index));
         if !cover.is_empty() && !reach.is_empty() {
             let parts = |questions: &Vec<usize>| u32::try_from(questions.len()).unwrap_or(u32::MAX);
             let time =
@@ -164,7 +178,8 @@ impl<'a> Contest<'a> {
             let work = options.deterministic.then_some(FIRST_WORK);
             let limits = options.limits.clone();
             let limits = if options.deterministic { limits } else { limits.with_timeout(time) };
-            self.reach(&reach, &mut rounds, &Options { limits, work, ..options.clone() }, options);
+            let own = Options { limits, work, ..options.clone() };
+            self.reach(&reach, options, |goals, found| reach_from(&mut rounds, net, goals, &own, found));
         }
         let mut asked = AskedNet { places: net.places.len(), transitions: net.transitions.len(), seconds: 0.0 };
         if !cover.is_empty() {
@@ -177,19 +192,34 @@ impl<'a> Contest<'a> {
                 self.take(cover[number], &Found::Cover(problem, &answer), &options.limits);
             });
         }
-        let open: Vec<usize> = (0..self.all.len()).filter(|index| self.answer_of(*index).coverable.is_none()).collect();
+        let open = self.open();
         if !open.is_empty() && (options.limits.check().is_ok() || cover.is_empty()) {
-            self.reach(&open, &mut rounds, options, options);
+            self.reach(&open, options, |goals, found| reach_from(&mut rounds, net, goals, options, found));
         }
         asked
     }
 
-    /// Asks some questions as questions of reachability.
-    fn reach(&mut self, questions: &[usize], rounds: &mut Rounds, options: &Options, whole: &Options) {
+    /// The questions that have no answer.
+    fn open(&self) -> Vec<usize> {
+        (0..self.all.len()).filter(|index| self.answer_of(*index).coverable.is_none()).collect()
+    }
+
+    /// Whether a question is one of coverability.
+    fn is_cover(&self, index: usize) -> bool {
+        matches!(self.all[index].1, AskedOf::Cover(_))
+    }
+
+    /// Asks some questions as questions of reachability, in the way given.
+    fn reach(
+        &mut self,
+        questions: &[usize],
+        options: &Options,
+        ask: impl FnOnce(&[Formula], &mut dyn FnMut(usize, ReachAnswer)),
+    ) {
         let net = &self.loaded.net;
         let goals: Vec<Formula> = questions.iter().map(|index| self.all[*index].1.goal()).collect();
-        reach_from(rounds, net, &goals, options, |number, answer| {
-            self.take(questions[number], &Found::Reach(net, &goals[number], &answer), &whole.limits);
+        ask(&goals, &mut |number, answer| {
+            self.take(questions[number], &Found::Reach(net, &goals[number], &answer), &options.limits);
         });
     }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::tests::Random;
-use num_bigint::BigInt;
+use num_bigint::{BigInt, BigUint};
 use palisade_model::net::{Count, LinearBound, OmegaCount, UpperBound};
 use palisade_verify::{check_reaching_run, check_unreachable};
 use std::collections::BTreeSet;
@@ -252,6 +252,95 @@ fn kanban(cards: u64) -> (Net, [[PlaceId; 4]; 4]) {
     (net, cells)
 }
 
+/// A net whose places are called by name.
+#[derive(Default)]
+struct Named {
+    net: Net,
+    places: FxHashMap<String, PlaceId>,
+}
+
+impl Named {
+    /// The place of this name, which is made without tokens where there is none.
+    fn place(&mut self, name: &str) -> PlaceId {
+        let new = || self.net.add_place(name.to_owned(), OmegaCount::Finite(Count::ZERO));
+        *self.places.entry(name.to_owned()).or_insert_with(new)
+    }
+
+    fn mark(&mut self, name: &str, tokens: u64) {
+        let place = self.place(name);
+        self.net.initial[place.index()] = OmegaCount::Finite(tokens.into());
+    }
+
+    /// Adds a transition that takes a token from each of these places and puts one to each of
+    /// those.
+    fn add(&mut self, takes: &[&str], puts: &[&str]) {
+        let mut arcs = |names: &[&str]| {
+            let mut arcs: Vec<(PlaceId, Count)> = names.iter().map(|name| (self.place(name), Count::ONE)).collect();
+            arcs.sort_unstable();
+            arcs
+        };
+        let (takes, puts) = (arcs(takes), arcs(puts));
+        let name = self.net.next_transition_name();
+        self.net.add_transition(name, takes, puts);
+    }
+
+    /// So many tokens in each of these places.
+    fn all(&mut self, demands: &[(&str, u64)]) -> Formula {
+        let mut at_least =
+            |(name, tokens): &(&str, u64)| Formula::AtLeast(LinearBound::at_least(self.place(name), &(*tokens).into()));
+        Formula::All(demands.iter().map(&mut at_least).collect())
+    }
+}
+
+/// The cascade of mitogen-activated protein kinases [Huang, Ferrell 1996]: each of ten reactions
+/// binds an enzyme, and frees it with what it was bound to or with what it makes of that.
+fn cascade(molecules: u64) -> Named {
+    let mut net = Named::default();
+    let phosphatases = [("phosphatase1", 4), ("phosphatase2", 4), ("phosphatase3", 4)];
+    let parts = [("raf", 2), ("signal", 8), ("mek", 1), ("erk", 1)];
+    parts.iter().chain(&phosphatases).for_each(|(name, part)| net.mark(name, molecules / part));
+    for (enzyme, from, to) in [
+        ("signal", "raf", "raf-p"),
+        ("phosphatase1", "raf-p", "raf"),
+        ("raf-p", "mek", "mek-p"),
+        ("raf-p", "mek-p", "mek-pp"),
+        ("phosphatase2", "mek-pp", "mek-p"),
+        ("phosphatase2", "mek-p", "mek"),
+        ("mek-pp", "erk", "erk-p"),
+        ("mek-pp", "erk-p", "erk-pp"),
+        ("phosphatase3", "erk-pp", "erk-p"),
+        ("phosphatase3", "erk-p", "erk"),
+    ] {
+        let bound = format!("{from} at {enzyme}");
+        net.add(&[from, enzyme], &[&bound]);
+        net.add(&[&bound], &[from, enzyme]);
+        net.add(&[&bound], &[to, enzyme]);
+    }
+    net
+}
+
+/// Clients of two kinds whose requests managers grant and servers serve, those of the second kind
+/// with memory. Two answers, one of each kind, are filed and then audited.
+fn clients_and_servers(managers: u64) -> Named {
+    let mut net = Named::default();
+    let parts = [("idle a", 8), ("idle b", 4), ("manager", 1), ("server", 2), ("memory", 2)];
+    parts.iter().for_each(|(name, times)| net.mark(name, times * managers));
+    for (kind, needs) in [("a", &["server"][..]), ("b", &["server", "memory"])] {
+        let [idle, asking, granted, busy, done, answered] =
+            ["idle", "asking", "granted", "busy", "done", "answered"].map(|state| format!("{state} {kind}"));
+        net.add(&[&idle], &[&asking]);
+        net.add(&[&asking, "manager"], &[&granted]);
+        net.add(&[&[granted.as_str()], needs].concat(), &[&busy, "manager"]);
+        net.add(&[&busy], &[&[done.as_str()], needs].concat());
+        net.add(&[&done], &[&answered]);
+        net.add(&[&answered], &[&idle]);
+    }
+    net.add(&["answered a", "answered b"], &["filed", "idle a", "idle b"]);
+    net.add(&["filed", "manager"], &["audited", "manager"]);
+    net.add(&["audited"], &[]);
+    net
+}
+
 /// Targets of many tokens are far for steps at random, and near along the state equation.
 #[test]
 fn walks_along_the_state_equation_reach_many_tokens() {
@@ -273,6 +362,45 @@ fn walks_along_the_state_equation_reach_many_tokens() {
         found += 1;
     });
     assert_eq!(found, goals.len());
+}
+
+/// Solves the state equation for conditions, and then walks; how many steps the longest of the runs
+/// has.
+fn steps_along_the_equation(net: &Net, goals: &[Formula]) -> BigUint {
+    let machine = Machine::new(net, goals).expect("the numbers are small");
+    let options = Options { deterministic: true, jobs: 1, ..Options::default() };
+    let mut search = Search::new(net, goals, &machine, &options, Instant::now());
+    let mut steps = BigUint::default();
+    let mut take = |number: usize, answer: ReachAnswer| {
+        check(net, &goals[number], &answer.outcome);
+        let ReachOutcome::Reachable(run) = answer.outcome else { panic!("{number}: {:?}", answer.outcome) };
+        let own: BigUint = run.firings.iter().map(|(_, times)| times.to_big()).sum();
+        steps = own.max(std::mem::take(&mut steps));
+    };
+    assert_eq!(search.equate(Share { work: 10_000_000, ..Share::FIRST }, &mut take), Ok(()));
+    assert_eq!(search.walk(Share { work: 100_000_000, ..Share::FIRST }, &mut take), Ok(()));
+    assert!(search.open().is_empty());
+    steps
+}
+
+/// Walks along the state equation are as long as it says.
+#[test]
+fn thousands_of_steps_lead_to_the_end_of_a_cascade() {
+    let mut net = cascade(640);
+    let goals = [
+        net.all(&[("erk-pp", 640)]),
+        net.all(&[("erk-pp at phosphatase3", 160)]),
+        net.all(&[("erk-pp", 640), ("mek-pp", 639)]),
+        net.all(&[("erk-p", 640), ("mek-p", 640), ("raf-p", 320)]),
+    ];
+    assert!(steps_along_the_equation(&net.net, &goals) > BigUint::from(4_000_u32));
+    let mut net = clients_and_servers(640);
+    let goals = [
+        net.all(&[("answered a", 5_120)]),
+        net.all(&[("busy b", 1_280), ("granted a", 640)]),
+        net.all(&[("audited", 640), ("answered a", 4_480), ("answered b", 1_920)]),
+    ];
+    assert!(steps_along_the_equation(&net.net, &goals) > BigUint::from(20_000_u32));
 }
 
 /// A condition on one of many machines that do not touch each other: there are too many markings,

@@ -209,11 +209,7 @@ impl Inputs {
             if let Some(list) = argument.strip_prefix('@') {
                 let text = std::fs::read_to_string(list).map_err(|error| unreadable(list, &error))?;
                 let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-                let before = paths.len();
                 paths.extend(lines.map(str::to_owned));
-                if paths.len() == before {
-                    return Err(InputError::file(argument, "the list names no programs"));
-                }
             } else if Path::new(argument).is_dir() {
                 let before = paths.len();
                 programs_in(Path::new(argument), from, &mut paths)?;

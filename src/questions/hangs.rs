@@ -285,7 +285,9 @@ impl Question for WaitsForEver<'_> {
                 if !names.is_empty() {
                     let never = if names.len() == 1 { "never ends" } else { "never end" };
                     let others = "who waits for ever while it goes on is not seen";
-                    let ask = if program.is_parameterized() { "" } else { "; `--ask hopeless` sees it" };
+                    let mut all = program.threads.iter().flat_map(|thread| &thread.instructions);
+                    let is_seen = !program.is_parameterized() && all.all(|own| own.action != Action::Lock);
+                    let ask = if is_seen { "; `--ask hopeless` sees it" } else { "" };
                     account.note(0, "note", format!("{} {never}: {others}{ask}", names.join(", ")));
                 }
             }

@@ -27,8 +27,9 @@ pub(in crate::cli) fn questions(
     if is_of_events && arguments.attacks.is_some() {
         return refuse("programs of events have no attacks to choose among", "leave `--attacks` out");
     }
+    let is_of_sc = arguments.model.model() == Model::Sc && arguments.model.language().is_none();
     let is_another = |ask: &Ask| *ask != Ask::Robustness;
-    if arguments.attacks.is_some() && (arguments.ask.iter().any(is_another) || arguments.model.model() == Model::Sc) {
+    if arguments.attacks.is_some() && (arguments.ask.iter().any(is_another) || is_of_sc) {
         return refuse(
             "`--attacks` chooses among the attacks that robustness is asked about",
             "leave it out to ask about anything else",

@@ -153,9 +153,9 @@ impl<'a> Contest<'a> {
         asked
     }
 
-    /// Asks all questions with a truth value: all together for one round, as walks meet what many of
-    /// them ask for. Then those of reachability for their share of the time, those of coverability,
-    /// and what is left as questions of reachability.
+    /// Asks all questions with a truth value: all together for one round, as walks meet what many
+    /// of them ask for. Then those of reachability for their share of the time, those of
+    /// coverability, and what is left as questions of reachability.
     fn ask_values(&mut self, options: &Options) -> AskedNet {
         /// How long questions of reachability may keep those of coverability waiting where time is
         /// not limited.

@@ -100,9 +100,6 @@ fn repairs_say_what_they_are_not_asked() {
         let (status, report) = said(folder.path(), line);
         assert!(status == 0 && report.contains("  not asked here: "), "{line}: {report}");
     }
-    write(folder.path(), "empty.txt", "\n");
-    let (status, report) = said(folder.path(), "check @empty.txt");
-    assert!(status == 2 && report.contains("the list names no programs"), "{report}");
 }
 
 #[test]

@@ -16,8 +16,8 @@ pub(super) const FAULTS: &[Fault] = &[
     Fault {
         what: "hangs: a copy that has not moved does not wait",
         file: "crates/palisade-exploration/src/hangs/search.rs",
-        old: "waits |= self.system.waiting(*control, source)? == Waiting::Waits;",
-        new: "waits |= !PLANTED && self.system.waiting(*control, source)? == Waiting::Waits;",
+        old: "waits |= self.system.waiting(*control, source, &sleepers)? == Waiting::Waits;",
+        new: "waits |= !PLANTED && self.system.waiting(*control, source, &sleepers)? == Waiting::Waits;",
         caught_by: "hangs::crowds::nobody_is_free_who_hangs_in_crowds_alone",
     },
     Fault {

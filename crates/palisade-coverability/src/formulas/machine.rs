@@ -135,18 +135,39 @@ impl Machine {
     }
 
     /// How far a marking is from a condition: what is missing in sums, the least of a disjunction,
-    /// all of a conjunction together. For deadlock the number of transitions that can fire.
+    /// all of a conjunction together. For deadlock the number of transitions that can fire. It is 0
+    /// where the condition holds, and only there.
     pub(super) fn distance(&self, goal: &Goal, sums: &[i64], enabled: usize) -> i64 {
+        self.distance_below(OUT_OF_REACH, goal, sums, enabled)
+    }
+
+    /// The same where it is below a limit, and otherwise any number from the limit on: parts of
+    /// which one is nearer already need not be looked at to the end.
+    pub(super) fn distance_below(&self, limit: i64, goal: &Goal, sums: &[i64], enabled: usize) -> i64 {
         match goal {
             Goal::Constant(true) => 0,
             Goal::Constant(false) => OUT_OF_REACH,
             Goal::Atom(atom) => self.atoms[*atom as usize].bound.saturating_sub(sums[*atom as usize]).max(0),
             Goal::Deadlock => i64::try_from(enabled).unwrap_or(OUT_OF_REACH),
             Goal::All(parts) => {
-                parts.iter().fold(0i64, |sum, part| sum.saturating_add(self.distance(part, sums, enabled)))
+                let mut sum = 0_i64;
+                for part in parts {
+                    sum = sum.saturating_add(self.distance_below(limit - sum, part, sums, enabled));
+                    if sum >= limit {
+                        break;
+                    }
+                }
+                sum
             }
             Goal::Any(parts) => {
-                parts.iter().map(|part| self.distance(part, sums, enabled)).min().unwrap_or(OUT_OF_REACH)
+                let mut least = limit;
+                for part in parts {
+                    least = least.min(self.distance_below(least, part, sums, enabled));
+                    if least == 0 {
+                        break;
+                    }
+                }
+                least
             }
         }
     }

@@ -54,12 +54,12 @@ pub(super) fn seek(
         known.unpack(number, &mut marking);
         known.enabled(&marking, &mut enabled);
         let mut sums = machine.sums(&marking);
-        if machine.holds(goal, &sums, enabled.is_empty()) {
+        let here = machine.distance(goal, &sums, enabled.len());
+        if here == 0 {
             return Ok(Sought::Found(machine.run(&known.path(number))));
         }
         context.count_work(10 + 10 * enabled.len());
         context.count_markings(1);
-        let here = machine.distance(goal, &sums, enabled.len());
         stubborn.retain(goal, &marking, &sums, &mut enabled);
         for transition in &enabled {
             let Ok(new) = known.insert_after(number, *transition) else { return Ok(Sought::TooMany) };

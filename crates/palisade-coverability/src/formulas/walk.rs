@@ -263,11 +263,11 @@ impl<'m> Walker<'m> {
         if self.draw(8) == 0 {
             return first;
         }
-        let here = machine.distance(goal, &self.sums, self.enabled.len());
-        let mut best = (self.after(first, goal, here), first);
+        let mut here = None;
+        let mut best = (self.after(first, goal, i64::MAX, &mut here), first);
         for _ in 1..DRAWN.min(self.enabled.len()) {
             let other = self.any();
-            let distance = self.after(other, goal, here);
+            let distance = self.after(other, goal, best.0, &mut here);
             if distance < best.0 {
                 best = (distance, other);
             }
@@ -275,15 +275,17 @@ impl<'m> Walker<'m> {
         best.1
     }
 
-    /// How far from a condition a transition leads, from so far.
-    fn after(&mut self, transition: u32, goal: &Goal, here: i64) -> i64 {
+    /// How far from a condition a transition leads, where that is below a limit. How far it is from
+    /// here is computed once.
+    fn after(&mut self, transition: u32, goal: &Goal, limit: i64, here: &mut Option<i64>) -> i64 {
         let machine = self.machine;
+        let enabled = self.enabled.len();
         let deltas = &machine.deltas[transition as usize];
         if deltas.is_empty() {
-            return here;
+            return *here.get_or_insert_with(|| machine.distance(goal, &self.sums, enabled));
         }
         deltas.iter().for_each(|(atom, delta)| self.sums[*atom as usize] += delta);
-        let distance = machine.distance(goal, &self.sums, self.enabled.len());
+        let distance = machine.distance_below(limit, goal, &self.sums, enabled);
         deltas.iter().for_each(|(atom, delta)| self.sums[*atom as usize] -= delta);
         distance
     }

@@ -136,7 +136,7 @@ fn who_looks_too_early_hangs_under_store_buffers() {
     let amount = Amount { default: 40, long: 8_000 };
     let counts = compare_generated("looking", 3_200_000, amount, looking, compare_fixed);
     let alone = of_class(&counts, "stuck under buffers alone");
-    assert!(alone > 0 && of_class(&counts, "stuck under SC") > 1 && alone < 36, "{counts:?}");
+    assert!(alone > 0 && of_class(&counts, "stuck under SC") > 1 && of_class(&counts, "free") > 1, "{counts:?}");
 }
 
 /// All instances with at most so many copies of each replicated thread, each number by itself.

@@ -72,6 +72,14 @@ const KNOWN: [(&str, &str, &str); 11] = [
     ),
 ];
 
+/// Behind the last state a buffer grows without end, which the checker does not follow.
+#[test]
+fn buffers_that_grow_behind_who_waits_are_not_followed() {
+    let text = "program small\naddress x, y thread a { await (x == 1); } thread b { loop { y = 1; y = 2; } }";
+    assert_eq!(word(&asked(&program(text), Model::Tso)), "a computation that was found cannot be followed");
+    assert_eq!(word(&asked(&program(text), Model::Sc)), "hopeless");
+}
+
 #[test]
 fn small_programs_have_their_answers() {
     for (text, sc, tso) in KNOWN {

@@ -63,6 +63,7 @@ fn check_hopeless(machine: &Machine<'_>, state: State, copy: CopyId) -> Result<(
     let mut seen = BTreeSet::from([state.clone()]);
     let mut open = vec![state];
     let mut events = Vec::new();
+    let mut stores = 0;
     while let Some(state) = open.pop() {
         if machine.has_ended(&state, position) {
             reject!(Safe, "the copy that waits can end");
@@ -87,11 +88,12 @@ fn check_hopeless(machine: &Machine<'_>, state: State, copy: CopyId) -> Result<(
             for event in &events {
                 let after = machine.successor(&state, event);
                 if seen.insert(after.clone()) {
+                    stores += after.threads().iter().map(|own| own.buffer.len()).sum::<usize>();
                     open.push(after);
                 }
             }
         }
-        if seen.len() > MOST_STATES {
+        if seen.len() > MOST_STATES || stores > MOST_STORES {
             reject!(Safe, "more states come of the last one than are looked at");
         }
     }
@@ -100,6 +102,9 @@ fn check_hopeless(machine: &Machine<'_>, state: State, copy: CopyId) -> Result<(
 
 /// The most states that are looked at behind the one in which a copy is hopeless.
 const MOST_STATES: usize = 1 << 17;
+
+/// The most stores that wait in all of them: in a loop each state may have one more.
+const MOST_STORES: usize = 1 << 21;
 
 /// Checks that a copy has ended, or goes round without effect; whether it must not do so for ever.
 fn check_rests(machine: &Machine<'_>, state: &State, position: usize) -> Result<bool, CheckFailure> {

@@ -153,9 +153,10 @@ fn reach(
     };
     let mut search = Search::new(net, goals, &machine, options, begin);
     let share = rounds.reached.get_or_insert(Share::first(goals.len()));
-    let reason = match once {
-        true => search.round(share, &mut found).unwrap_or(StopReason::Budget),
-        false => search.run(share, &mut found),
+    let reason = if once {
+        search.round(share, &mut found).unwrap_or(StopReason::Budget)
+    } else {
+        search.run(share, &mut found)
     };
     for number in (0..goals.len()).filter(|number| search.open[*number]) {
         found(number, ReachAnswer { statistics: search.statistics(), ..ReachAnswer::none(reason) });

@@ -126,7 +126,8 @@ fn compare(program: &Program) -> Compared {
     if Tickets::of(program).is_none() {
         return Ok("no tickets");
     }
-    let limits = Limits::none().with_timeout(Duration::from_secs(if is_long_run() { 20 } else { 10 }));
+    // One takes two seconds alone, and a busy machine a good deal more.
+    let limits = Limits::none().with_timeout(Duration::from_secs(if is_long_run() { 20 } else { 120 }));
     let options = CheckOptions { limits, values: 8, ..CheckOptions::default() };
     let Ok(checked) = unconfirmed_check(program, &options) else { return Ok("a fault") };
     if let Some(Err(failure)) = confirm(&About::new(program), &checked) {

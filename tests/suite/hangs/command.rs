@@ -1,15 +1,8 @@
 //! `palisade check --ask hangs`: what it says, its exit status, its evidence.
 
+use super::said;
 use crate::documents;
 use std::path::Path;
-use std::process::Command;
-
-fn said(folder: &Path, line: &str) -> (i32, String) {
-    let command = &mut Command::new(env!("CARGO_BIN_EXE_palisade"));
-    let output = command.args(line.split(' ')).current_dir(folder).output().expect("it runs");
-    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    (output.status.code().expect("it ends"), format!("{out}{err}"))
-}
 
 const UNFENCED: &str = "program Flags
 address x, y, kick

@@ -17,6 +17,16 @@ use palisade::program::Program;
 use palisade::semantics::Model;
 use palisade::syntax::{Format, parse};
 use palisade::text::SourceText;
+use std::path::Path;
+use std::process::Command;
+
+/// The exit status of a command line, and what it prints.
+fn said(folder: &Path, line: &str) -> (i32, String) {
+    let command = &mut Command::new(env!("CARGO_BIN_EXE_palisade"));
+    let output = command.args(line.split(' ')).current_dir(folder).output().expect("it runs");
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    (output.status.code().expect("it ends"), format!("{out}{err}"))
+}
 
 /// A program in the native language.
 fn program(text: &str) -> Program {

@@ -137,7 +137,8 @@ fn who_spins_alone_does_not_put_off_those_who_hang() {
     for spins in ["while (x == 0) { pause; }", "while (y < 5) { y = 1 - y; x = y; }"] {
         let text = format!(
             "domain 0..1 address x, y, f, g thread a {{ {spins} }} \
-             thread b {{ lock(f); lock(g); unlock(g); unlock(f); }} thread c {{ lock(g); lock(f); unlock(f); unlock(g); }}"
+             thread b {{ lock(f); lock(g); unlock(g); unlock(f); }} \
+             thread c {{ lock(g); lock(f); unlock(f); unlock(g); }}"
         );
         let (_, verdict) = with_few_steps(&text);
         // While somebody goes on with effects, nobody is stuck.

@@ -1,15 +1,8 @@
 //! What must not be taken for an answer: who wakes nobody, waits for grace periods, goes round a
 //! locked section, or never comes to the end that is spoken of.
 
+use super::said;
 use std::path::Path;
-use std::process::Command;
-
-fn said(folder: &Path, line: &str) -> (i32, String) {
-    let command = &mut Command::new(env!("CARGO_BIN_EXE_palisade"));
-    let output = command.args(line.split(' ')).current_dir(folder).output().expect("it runs");
-    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    (output.status.code().expect("it ends"), format!("{out}{err}"))
-}
 
 fn write(folder: &Path, name: &str, text: &str) {
     std::fs::write(folder.join(name), text).expect("it is written");

@@ -100,13 +100,14 @@ pub(super) fn run(arguments: &BenchArguments, shared: &SharedOptions) -> Exit {
 
 fn benchmark(arguments: &BenchArguments, shared: &SharedOptions) -> Result<Exit, InputError> {
     let tools = tool::tools(arguments)?;
+    let asked = plan::asked(&nets(&arguments.inputs, arguments.only)?);
     let setting = Setting {
         tools: tools.iter().map(|tool| tool.name.clone()).collect(),
         timeout_seconds: shared.timeout.map(|timeout| timeout.as_secs_f64()),
         memory_bytes: shared.memory,
         repeat: arguments.repeat,
+        asks_reachability: asked.iter().any(|asked| asked.property.as_ref().is_some_and(|own| own.is_of_reachability)),
     };
-    let asked = plan::asked(&nets(&arguments.inputs, arguments.only)?);
     let expected = match &arguments.expected {
         Some(path) => plan::expected(path, &asked)?,
         None => BTreeMap::new(),
@@ -131,7 +132,7 @@ fn benchmark(arguments: &BenchArguments, shared: &SharedOptions) -> Result<Exit,
     if shared.json {
         print_document(&BenchDocument::new(&setting, &records, &summary));
     } else {
-        print_text(report::text(&summary));
+        print_text(report::text(&setting, &summary));
     }
     if !summary.rejections.is_empty() {
         return Ok(Exit::Rejected);

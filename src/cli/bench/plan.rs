@@ -23,8 +23,8 @@ pub(super) fn asked(nets: &[PathBuf]) -> Vec<NetQuestion> {
         };
         let is_only_one = properties.len() == 1;
         let question = |property: Property| {
-            let quantifier = simple(&property.claim)?;
-            let property = AskedProperty { id: property.id, quantifier, is_only_one };
+            let (quantifier, is_of_reachability) = simple(&property.claim)?;
+            let property = AskedProperty { id: property.id, quantifier, is_of_reachability, is_only_one };
             Some(NetQuestion { net: net.clone(), property: Some(property) })
         };
         let questions: Vec<NetQuestion> = properties.into_iter().filter_map(question).collect();
@@ -33,12 +33,12 @@ pub(super) fn asked(nets: &[PathBuf]) -> Vec<NetQuestion> {
     nets.iter().flat_map(of_net).collect()
 }
 
-/// How a claim is put that is one question, perhaps negated.
-fn simple(claim: &Claim) -> Option<Quantifier> {
+/// How a claim is put that is one question, perhaps negated, and whether it is one of reachability.
+fn simple(claim: &Claim) -> Option<(Quantifier, bool)> {
     match claim {
-        Claim::Question(question) => Some(question.quantifier),
-        Claim::Reach(question) => Some(question.quantifier),
-        Claim::Not(claim) => simple(claim).map(Quantifier::contrary),
+        Claim::Question(question) => Some((question.quantifier, false)),
+        Claim::Reach(question) => Some((question.quantifier, true)),
+        Claim::Not(claim) => simple(claim).map(|(quantifier, is_reach)| (quantifier.contrary(), is_reach)),
         Claim::Bound(_) | Claim::Open(_) | Claim::All(_) | Claim::Any(_) => None,
     }
 }

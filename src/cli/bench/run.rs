@@ -20,6 +20,8 @@ pub(super) struct AskedProperty {
     pub(super) id: String,
     /// How it is put: what other tools answer is about that.
     pub(super) quantifier: Quantifier,
+    /// Whether it is a formula about markings, and not targets to be covered.
+    pub(super) is_of_reachability: bool,
     /// Whether the query has no other.
     pub(super) is_only_one: bool,
 }

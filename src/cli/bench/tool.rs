@@ -278,7 +278,10 @@ mod tests {
     #[test]
     fn lines_of_the_contest_are_read() {
         let verdict = |output: &str, quantifier| {
-            contest_verdict(output, &AskedProperty { id: "b".to_owned(), quantifier, is_only_one: false })
+            contest_verdict(
+                output,
+                &AskedProperty { id: "b".to_owned(), quantifier, is_of_reachability: true, is_only_one: false },
+            )
         };
         let several = "noise\nFORMULA a TRUE TECHNIQUES X\nFORMULA b FALSE TECHNIQUES X Y\nFORMULA c CANNOT_COMPUTE\n";
         assert_eq!(verdict(several, Quantifier::Eventually), Some(Verdict::Uncoverable));

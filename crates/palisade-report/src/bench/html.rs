@@ -3,15 +3,12 @@
 use super::super::counted;
 use super::comparison_text;
 use super::plots::{cactus, scatter};
-use super::record::{Record, Setting};
+use super::record::{Record, Setting, Verdict};
 use super::summary::{Cell, Row, Summary};
 use palisade_model::text::escaped;
 use std::fmt::Display;
 
 const STYLE: &str = include_str!("page.css");
-
-/// The columns of the summary after the tool.
-const COLUMNS: [&str; 7] = ["nets", "uncoverable", "coverable", "unsolved", "seconds, answered", "median", "peak MB"];
 
 /// The page.
 pub fn html(setting: &Setting, records: &[Record], summary: &Summary) -> String {
@@ -24,7 +21,7 @@ pub fn html(setting: &Setting, records: &[Record], summary: &Summary) -> String 
         } else {
             String::new()
         },
-        section("Summary", "", &rows(&summary.rows)),
+        section("Summary", "", &rows(setting, &summary.rows)),
         summary.comparisons.iter().map(|comparison| paragraph(format!("{}.", comparison_text(comparison)))).collect(),
         summary.unanswered.iter().map(paragraph).collect(),
         section("Plots", "", &plots(setting, summary)),
@@ -95,8 +92,10 @@ fn introduction(setting: &Setting, records: &[Record], summary: &Summary) -> Str
 }
 
 /// The table of families and tools.
-fn rows(rows: &[Row]) -> String {
-    let titles: String = COLUMNS.iter().map(|title| format!("<th>{title}</th>")).collect();
+fn rows(setting: &Setting, rows: &[Row]) -> String {
+    let [no, yes] = [Verdict::Uncoverable, Verdict::Coverable].map(|verdict| setting.word(verdict));
+    let columns = ["nets", no, yes, "unsolved", "seconds, answered", "median", "peak MB"];
+    let titles: String = columns.iter().map(|title| format!("<th>{title}</th>")).collect();
     let line = |row: &Row| {
         let cells = [
             row.nets.to_string(),
@@ -107,7 +106,7 @@ fn rows(rows: &[Row]) -> String {
             row.median_seconds.map_or("–".to_owned(), |median| format!("{median:.3}")),
             row.peak_bytes.map_or("–".to_owned(), |bytes| (bytes >> 20).to_string()),
         ];
-        let cells = cells.into_iter().zip(COLUMNS);
+        let cells = cells.into_iter().zip(columns);
         let cells: String = cells.map(|(text, title)| format!("<td{}>{text}</td>", titled(title))).collect();
         let tool = format!("<td class=\"text\"{}>{}</td>", titled("tool"), escaped(&row.tool));
         format!("<tr>{}{tool}{cells}</tr>\n", cell(&row.family))
@@ -131,7 +130,7 @@ fn nets(setting: &Setting, summary: &Summary) -> String {
     let line = |(file, tools): (&String, &std::collections::BTreeMap<String, Cell>)| {
         let none = |tool: &String| format!("<td{}>–</td>", titled(tool));
         let cells = setting.tools.iter();
-        let cells = cells.map(|tool| tools.get(tool).map_or_else(|| none(tool), |cell| answer(tool, cell)));
+        let cells = cells.map(|tool| tools.get(tool).map_or_else(|| none(tool), |cell| answer(setting, tool, cell)));
         format!("<tr>{}{}</tr>\n", cell(file), cells.collect::<String>())
     };
     let body: String = summary.cells.iter().map(line).collect();
@@ -139,15 +138,15 @@ fn nets(setting: &Setting, summary: &Summary) -> String {
 }
 
 /// What a tool did with a net.
-fn answer(asked: &str, answer: &Cell) -> String {
-    let verdict = answer.verdict.word();
+fn answer(setting: &Setting, asked: &str, answer: &Cell) -> String {
+    let (kind, verdict) = (answer.verdict.word(), setting.word(answer.verdict));
     let message = answer.message.as_ref().map_or(String::new(), |message| format!("; {message}"));
     let range = escaped(format!("{:.3} to {:.3} s{message}", answer.range.0, answer.range.1));
     let tool = answer.answered_by.as_deref().unwrap_or("");
     let memory = answer.peak_bytes.map_or(String::new(), |bytes| format!("{} MB", bytes >> 20));
     let small = escaped(format!("{tool} {memory}").trim());
     format!(
-        "<td class=\"{verdict}\" title=\"{range}\"{}>{verdict} {:.3}&nbsp;s<br><small>{small}</small></td>",
+        "<td class=\"{kind}\" title=\"{range}\"{}>{verdict} {:.3}&nbsp;s<br><small>{small}</small></td>",
         titled(asked),
         answer.seconds
     )

@@ -22,17 +22,18 @@ use std::fmt::Write;
 type Column<'a> = (&'a str, &'a dyn Fn(&Row) -> String);
 
 /// The summary as text for people.
-pub fn text(summary: &Summary) -> String {
+pub fn text(setting: &Setting, summary: &Summary) -> String {
     let mut out = String::new();
     let width = |column: &dyn Fn(&Row) -> String, title: &str| {
         summary.rows.iter().map(|row| column(row).chars().count()).max().unwrap_or(0).max(title.len())
     };
+    let [no, yes] = [Verdict::Uncoverable, Verdict::Coverable].map(|verdict| setting.word(verdict));
     let columns: [Column<'_>; 9] = [
         ("family", &|row| row.family.clone()),
         ("tool", &|row| row.tool.clone()),
         ("nets", &|row| row.nets.to_string()),
-        ("uncoverable", &|row| row.uncoverable.to_string()),
-        ("coverable", &|row| row.coverable.to_string()),
+        (no, &|row| row.uncoverable.to_string()),
+        (yes, &|row| row.coverable.to_string()),
         ("unsolved", &|row| row.unsolved.to_string()),
         ("seconds", &|row| format!("{:.2}", row.solved_seconds)),
         ("median", &|row| row.median_seconds.map_or("–".to_owned(), |median| format!("{median:.3}"))),

@@ -123,7 +123,8 @@ pub(super) fn scatter(setting: &Setting, second: &str, summary: &Summary) -> Opt
             chart.draw_series(DashedLineSeries::new([(LEAST, limit), (border, limit)], 4, 4, grey.into()))?;
             chart.draw_series(DashedLineSeries::new([(limit, LEAST), (limit, border)], 4, 4, grey.into()))?;
         }
-        for (coverable, colour, word) in [(false, UNCOVERABLE, "uncoverable"), (true, COVERABLE, "coverable")] {
+        let [no, yes] = [Verdict::Uncoverable, Verdict::Coverable].map(|verdict| setting.word(verdict));
+        for (coverable, colour, word) in [(false, UNCOVERABLE, no), (true, COVERABLE, yes)] {
             let of_kind = both.iter().filter(|(_, one, other)| is_coverable(one, other) == coverable);
             chart
                 .draw_series(
@@ -142,7 +143,7 @@ pub(super) fn scatter(setting: &Setting, second: &str, summary: &Summary) -> Opt
         Ok(())
     });
     let words = |cell: &Cell| {
-        if cell.verdict.is_answer() { format!("{:.3} s", cell.seconds) } else { cell.verdict.word().to_owned() }
+        if cell.verdict.is_answer() { format!("{:.3} s", cell.seconds) } else { setting.word(cell.verdict).to_owned() }
     };
     let title = |(file, one, other): &(&String, &Cell, &Cell)| {
         format!("{file}: {first} {}, {second} {}", words(one), words(other))

@@ -90,4 +90,18 @@ pub struct Setting {
     pub memory_bytes: Option<u64>,
     /// Runs of each tool on each net.
     pub repeat: u32,
+    /// Whether a question is one of reachability: then its words are those of all answers, as a
+    /// target that can be covered can be reached.
+    pub asks_reachability: bool,
+}
+
+impl Setting {
+    /// The word for how a run ended.
+    pub fn word(&self, verdict: Verdict) -> &'static str {
+        match verdict {
+            Verdict::Uncoverable if self.asks_reachability => "unreachable",
+            Verdict::Coverable if self.asks_reachability => "reachable",
+            other => other.word(),
+        }
+    }
 }

@@ -123,7 +123,7 @@ impl Summary {
             }
             None => Vec::new(),
         };
-        let disagreements = disagreements(records, expected);
+        let disagreements = disagreements(setting, records, expected);
         let is_accepted = |record: &&Record| record.verdict.is_answer() && record.evidence_seconds.is_some();
         let accepted = records.iter().filter(is_accepted).count();
         let rejected = records.iter().filter(|record| record.verdict == Verdict::Rejected);
@@ -251,7 +251,7 @@ fn unanswered(tool: &str, cells: &BTreeMap<String, BTreeMap<String, Cell>>) -> O
     Some(format!("{tool} has no answer for {}; of {file} it says: {said}", counted(open.len(), "net")))
 }
 
-fn disagreements(records: &[Record], expected: &BTreeMap<String, Verdict>) -> Vec<String> {
+fn disagreements(setting: &Setting, records: &[Record], expected: &BTreeMap<String, Verdict>) -> Vec<String> {
     let mut answers: BTreeMap<&str, BTreeMap<Verdict, BTreeSet<&str>>> = BTreeMap::new();
     for record in records.iter().filter(|record| record.verdict.is_answer()) {
         answers.entry(&record.file).or_default().entry(record.verdict).or_default().insert(&record.tool);
@@ -265,7 +265,7 @@ fn disagreements(records: &[Record], expected: &BTreeMap<String, Verdict>) -> Ve
         let parts: Vec<String> = verdicts
             .iter()
             .map(|(verdict, tools)| {
-                format!("{} ({})", verdict.word(), tools.iter().copied().collect::<Vec<_>>().join(", "))
+                format!("{} ({})", setting.word(*verdict), tools.iter().copied().collect::<Vec<_>>().join(", "))
             })
             .collect();
         format!("{file}: {}", parts.join(" or "))

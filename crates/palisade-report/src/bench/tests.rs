@@ -21,7 +21,7 @@ fn record(file: &str, tool: &str, repetition: u32, verdict: Verdict, seconds: f6
 
 fn setting() -> Setting {
     let tools = vec!["auto".to_owned(), "other".to_owned()];
-    Setting { tools, timeout_seconds: Some(1.0), memory_bytes: None, repeat: 3 }
+    Setting { tools, timeout_seconds: Some(1.0), memory_bytes: None, repeat: 3, asks_reachability: false }
 }
 
 fn records() -> Vec<Record> {
@@ -51,12 +51,12 @@ fn families_medians_and_ratios() {
     assert!((overall.ratio - 10_f64.sqrt()).abs() < 1e-9);
     assert!((overall.first_seconds - 0.5).abs() < 1e-9 && (overall.second_seconds - 1.6).abs() < 1e-9);
     assert!(summary.disagreements.is_empty());
-    assert!(text(&summary).contains(
+    assert!(text(&setting(), &summary).contains(
         "auto against other: 2.00 times as fast on 1 net that both answer (0.30 s against 0.60 s in sum; \
              faster on 1, slower on 0), 3.00 times in processor time (0.10 s against 0.30 s in sum); "
     ));
     assert!(
-        text(&summary).contains(
+        text(&setting(), &summary).contains(
             "3.16 times on 2 nets that either answers, unanswered at the limit (0.50 s against 1.60 s in sum)"
         )
     );
@@ -74,7 +74,7 @@ fn what_a_tool_says_in_place_of_an_answer_is_shown() {
     let summary = Summary::of(&setting(), &records, &BTreeMap::new());
     let expected = "other has no answer for 2 nets; of y/b.spec it says: said \"so\", <b>";
     assert_eq!(summary.unanswered, [expected]);
-    assert!(text(&summary).contains(expected));
+    assert!(text(&setting(), &summary).contains(expected));
     assert!(html(&setting(), &records, &summary).contains("other has no answer for 2 nets"));
 }
 
@@ -96,7 +96,7 @@ fn rejected_evidence_is_no_answer_and_is_named() {
     assert_eq!((summary.accepted, summary.rejections.len()), (3, 1));
     assert_eq!(summary.rows.last().map(|row| row.nets), Some(2));
     assert_eq!(summary.rows[summary.rows.len() - 2].unsolved, 1);
-    assert!(text(&summary).contains("REJECTED EVIDENCE: y/c.spec by auto"));
+    assert!(text(&setting(), &summary).contains("REJECTED EVIDENCE: y/c.spec by auto"));
     assert!(html(&setting(), &records, &summary).contains("Rejected evidence"));
 }
 
@@ -119,4 +119,24 @@ fn the_page_is_self_contained_and_escaped() {
     assert_eq!(table.lines().count(), 7);
     assert!(table.contains(",0.100000,0.033333,"));
     assert!(table.contains("\"said \"\"so\"\", <b>\""));
+}
+
+#[test]
+fn questions_of_reachability_have_its_words() {
+    let setting = Setting { asks_reachability: true, ..setting() };
+    let mut records = records();
+    records.push(record("y/b.spec", "other", 2, Verdict::Uncoverable, 0.1));
+    let summary = Summary::of(&setting, &records, &BTreeMap::new());
+    let said = text(&setting, &summary);
+    assert!(said.contains("  unreachable  reachable  "), "{said}");
+    assert!(said.contains("y/b.spec: unreachable (other) or reachable (auto)"), "{said}");
+    assert!(!said.contains("coverable"), "{said}");
+    #[cfg(feature = "plots")]
+    {
+        // The classes of cells are names for colours.
+        let page = html(&setting, &records, &summary).replace("class=\"coverable\"", "");
+        let page = page.replace("class=\"uncoverable\"", "");
+        let (_, body) = page.split_once("<body>").expect("it has one");
+        assert!(!body.contains("coverable"), "{body}");
+    }
 }

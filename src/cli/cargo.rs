@@ -22,7 +22,8 @@ const HELP: &str = "\
 Check the harnesses of a package: tests that end in `Harness::check` (crate palisade-harness)
 
 Usage: cargo palisade [--test NAME] [--package NAME] [--profile dev|release] [--model c11|ra] [--every-compilation]
-                      [--fences | --orderings] [--diff | --apply] [FILTER] [-- OPTIONS OF palisade check, fences or orderings]
+                      [--fences | --orderings] [--diff | --apply] [FILTER [--exact]]
+                      [-- OPTIONS OF palisade check, fences or orderings]
 
   --test NAME       only this file of tests; all of them otherwise, and unit tests that have harnesses
   --package NAME    a package of the workspace
@@ -38,6 +39,7 @@ Usage: cargo palisade [--test NAME] [--package NAME] [--profile dev|release] [--
   --apply           the same, and write the patch into the sources, build, and check again; sources of dependencies stay
   --no-check        build and write the snapshots, and stop
   FILTER            only tests whose names contain this
+  --exact           with FILTER: only the test of this name, with its modules, as `cargo test` lists it
 
 What is checked is the machine code that this build makes. Snapshots stay in target/palisade; they hold what the
 tests had in memory.
@@ -72,6 +74,8 @@ struct Request {
     change: Option<&'static str>,
     /// The filter.
     filter: Option<String>,
+    /// Whether the filter is a whole name.
+    is_exact: bool,
     /// What stands behind `--`.
     options: Vec<String>,
     /// `--help`.
@@ -158,6 +162,7 @@ fn understood(arguments: &[String]) -> Result<Request, String> {
             "--diff" => request.change("--diff")?,
             "--apply" => request.change("--apply")?,
             "--no-check" => request.ask(Question::Nothing)?,
+            "--exact" => request.is_exact = true,
             "--help" | "-h" => request.help = true,
             option if option.starts_with('-') => {
                 return Err(format!("`{option}` is not known; options of `palisade check` follow behind `--`"));
@@ -165,6 +170,9 @@ fn understood(arguments: &[String]) -> Result<Request, String> {
             _ if request.filter.is_none() => request.filter = Some(word),
             other => return Err(format!("there are two filters, `{other}` is the second")),
         }
+    }
+    if request.is_exact && request.filter.is_none() {
+        return Err("`--exact` is said with FILTER, the name of a test".to_owned());
     }
     match (request.change, request.question) {
         (Some(_), Question::Check) => request.question = Question::Fences,
@@ -212,6 +220,7 @@ impl Request {
         words.extend(self.language.iter().flat_map(|model| ["--model".to_owned(), model.clone()]));
         words.extend(self.every_compilation.then(|| "--every-compilation".to_owned()));
         words.extend(self.filter.clone());
+        words.extend(self.is_exact.then(|| "--exact".to_owned()));
         let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
         Ok(format!("cd {} && {}", quoted(&folder), words.join(" ")))
     }
@@ -227,7 +236,10 @@ fn check_package(request: &Request) -> Result<Exit, String> {
     let of_tests = if have_failed { Exit::BadInput } else { Exit::Holds };
     if files.is_empty() {
         return Err(match &request.filter {
-            Some(filter) => format!("no test whose name contains `{filter}` has come to `Harness::check`"),
+            Some(filter) => {
+                let how = if request.is_exact { "is" } else { "contains" };
+                format!("no test whose name {how} `{filter}` has come to `Harness::check`")
+            }
             None => "no test has come to `Harness::check`: `palisade-harness` has an example".to_owned(),
         });
     }
@@ -358,6 +370,7 @@ fn snapshots(
     create_folder(folder).map_err(failed)?;
     let mut command = Command::new(binary);
     command.env(SNAPSHOT_VARIABLE, folder.canonicalize().map_err(failed)?).args(&request.filter);
+    command.args(request.is_exact.then_some("--exact"));
     let output = command.output().map_err(|error| format!("{}: {error}", binary.display()))?;
     let failure = (!output.status.success()).then(|| {
         let text = String::from_utf8_lossy(&output.stdout);
@@ -412,6 +425,11 @@ mod tests {
         let request = understood(&words("--diff queue")).expect("good usage");
         assert_eq!((request.question, request.change), (Question::Fences, Some("--diff")));
         assert!(request.build_again().expect("there is a folder").ends_with("palisade --no-check queue"));
+        let request = understood(&words("queue::pushes --exact")).expect("good usage");
+        assert!(
+            request.build_again().expect("there is a folder").ends_with("palisade --no-check queue::pushes --exact")
+        );
+        assert!(understood(&words("--exact")).is_err());
         let request = understood(&words("--orderings --apply")).expect("good usage");
         assert_eq!((request.question, request.change), (Question::Orderings, Some("--apply")));
         assert_eq!(request.language.as_deref(), Some("c11"));

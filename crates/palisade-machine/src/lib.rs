@@ -114,6 +114,12 @@ pub fn read_with(
     memory.stacks = resolve::stacks(&file, &memory, &mut roles).map_err(wrong)?;
     let calls: Vec<_> = roles.iter().map(|role| (role.function, role.arguments.as_slice())).collect();
     memory.fields = Fields::read(&bytes, &memory, &calls);
+    // The roles of a snapshot give what their functions take.
+    for role in roles.iter().filter(|_| !file.role.is_empty()) {
+        for parameter in memory.fields.parameters_of(role.function).iter().skip(role.arguments.len()) {
+            let _ = writeln!(heading, "unset {parameter} of {}", role.name);
+        }
+    }
     let lines = Lines::read(&bytes, base);
     let refused = |refused: Box<Refused>| {
         let Refused { role, at, contexts } = *refused;

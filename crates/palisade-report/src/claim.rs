@@ -32,6 +32,8 @@ pub struct Claim<'a> {
     pub clock_is_still: bool,
     /// Whether copies lock, wait or wake by functions of POSIX, of which each is one step.
     pub has_posix_locks: bool,
+    /// Parameters of roles' functions that the roles do not give, which are 0: `arg of worker`.
+    pub unset: Vec<&'a str>,
     /// The delays that are accepted: an execution that no interleaving explains has one of them.
     pub accepted: Vec<(&'a str, &'a str)>,
 }
@@ -89,6 +91,7 @@ impl<'a> Claim<'a> {
             shares_stacks,
             clock_is_still,
             has_posix_locks,
+            unset,
             is_by_language,
             ..
         } = heading;
@@ -105,6 +108,7 @@ impl<'a> Claim<'a> {
             shares_stacks,
             clock_is_still,
             has_posix_locks,
+            unset,
             accepted,
         })
     }
@@ -135,6 +139,9 @@ impl<'a> Claim<'a> {
         }
         if self.has_posix_locks {
             words.push_str(", with POSIX's locks as single steps");
+        }
+        if !self.unset.is_empty() {
+            let _ = write!(words, ", with 0 for {}, not given", self.unset.join(" and "));
         }
         for HeapBlocks { bytes, most } in &self.heap {
             if let Some(most) = most {

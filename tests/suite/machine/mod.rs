@@ -38,6 +38,8 @@ mod traps;
 #[cfg(feature = "machine")]
 mod twins;
 #[cfg(feature = "machine")]
+mod unset;
+#[cfg(feature = "machine")]
 mod waits;
 #[cfg(feature = "machine")]
 mod ways;

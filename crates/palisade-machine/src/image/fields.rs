@@ -5,8 +5,8 @@
 //! Names are for people alone: nothing else rests on them.
 
 use super::Memory;
-use super::types::{KnownTypes, Member, Shape, Type, TypeId, Types};
-use std::collections::{HashSet, VecDeque};
+use super::types::{Declared, KnownTypes, Member, Shape, Type, TypeId, Types};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 
 /// A function with the words that it is called with.
 pub(crate) type Call<'a> = (u64, &'a [i64]);
@@ -37,6 +37,8 @@ pub(crate) struct Fields {
     types: KnownTypes,
     /// The objects with their names, those first whose names count first.
     objects: Vec<(String, Object)>,
+    /// The names of the parameters of the functions that were asked for.
+    parameters: BTreeMap<u64, Vec<String>>,
 }
 
 /// No more objects are followed than this.
@@ -70,7 +72,11 @@ impl Fields {
             }
         }
         let objects = follow(&mut types, memory, open);
-        let mut fields = Self { types: types.into_known(), objects: Vec::new() };
+        let names = |(function, parameters): (&u64, &Vec<Declared>)| {
+            (function.wrapping_add(base), parameters.iter().map(|parameter| parameter.name.clone()).collect())
+        };
+        let parameters = types.parameters.iter().map(names).collect();
+        let mut fields = Self { types: types.into_known(), objects: Vec::new(), parameters };
         for object in objects {
             let name = match &object.origin {
                 Origin::Named(name) => name.clone(),
@@ -83,6 +89,11 @@ impl Fields {
             fields.objects.push((name, object));
         }
         fields
+    }
+
+    /// The names of a function's parameters, where it was asked for and has debug information.
+    pub(crate) fn parameters_of(&self, function: u64) -> &[String] {
+        self.parameters.get(&function).map_or(&[], Vec::as_slice)
     }
 
     /// The name of what lies at an address, and how far into it that is.

@@ -67,6 +67,8 @@ pub struct Heading<'a> {
     pub clock_is_still: bool,
     /// Whether copies lock, wait or wake by functions of POSIX, of which each is one step.
     pub has_posix_locks: bool,
+    /// Parameters of roles' functions that the roles do not give, which are 0: `arg of worker`.
+    pub unset: Vec<&'a str>,
     /// The delays that are accepted: the place of the store, and that of the load.
     pub accepted: Vec<(&'a str, &'a str)>,
     /// Whether orderings were read in the sources of a build without optimisation.
@@ -102,6 +104,7 @@ impl<'a> Heading<'a> {
                 "stacks" => heading.shares_stacks = true,
                 "clock" => heading.clock_is_still = true,
                 "posix" => heading.has_posix_locks = true,
+                "unset" => heading.unset.push(rest),
                 "accept" => heading.accepted.extend(rest.split_once(" past ")),
                 "orderings" => heading.is_in_source_order = true,
                 "language" => heading.is_by_language = true,

@@ -42,6 +42,10 @@ pub struct ClaimDocument<'a> {
     /// missing where they do not.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub has_posix_locks: bool,
+    /// Parameters of roles' functions that the roles do not give, which are 0: `arg of worker`;
+    /// missing where there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unset: Vec<&'a str>,
     /// The delays that are accepted: an execution that no interleaving explains has one of them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub accepted: Vec<AcceptedDocument<'a>>,
@@ -136,6 +140,7 @@ impl<'a> From<Claim<'a>> for ClaimDocument<'a> {
             shares_stacks,
             clock_is_still,
             has_posix_locks,
+            unset,
             accepted,
         } = claim;
         let file = |file: palisade_model::program::ReadFile<'a>| ReadFileDocument {
@@ -155,6 +160,7 @@ impl<'a> From<Claim<'a>> for ClaimDocument<'a> {
             shares_stacks,
             clock_is_still,
             has_posix_locks,
+            unset,
             accepted: accepted.into_iter().map(|(store, load)| AcceptedDocument { store, load }).collect(),
         }
     }

@@ -229,6 +229,11 @@ impl<'p> Properties<'p> {
                 account.phrase =
                     format!("{said}proved ({})", rung_words(&self.watched, answer, found.proofs.get(*position)));
                 account.answer = Answer::Holds(Shows { by: Some(answer.rung.name()), example: None });
+                let is_filtered = self.written.condition.is_some_and(|question| question.filter.is_some());
+                if is_filtered && answer.target == Target::FinalStates {
+                    let words = "said of final states that it keeps; whether there are any is not asked here, `simulate` shows them";
+                    account.note(0, "filter", words);
+                }
                 account.verdict = format!("{} under {model}", word.split(',').next().unwrap_or_default());
                 account.message = format!("{quoted} {} under {model}", verb(&word));
             }

@@ -351,6 +351,11 @@ impl<'a> ComputationReport<'a> {
         })
     }
 
+    /// Whether a step says that a copy stays where it stands.
+    pub fn stands(&self, index: usize) -> bool {
+        self.standing(index).is_some()
+    }
+
     /// How a language orders the access or the fence of a step, where that is to be shown.
     pub fn ordering(&self, index: usize) -> Option<Ordering> {
         let Marks::Orderings(axioms) = self.marks else { return None };

@@ -174,6 +174,10 @@ pub(in crate::cli) fn tell<T>(
     if let Some(last) = accounts.last_mut().filter(|_| loaded.program.has_grace_periods()) {
         last.note(0, "hangs", "not asked, as threads wait for grace periods");
     }
+    let waits_for_events = loaded.program.is_event_driven() && loaded.program.says_waits();
+    if let Some(last) = accounts.last_mut().filter(|_| waits_for_events && arguments.ask.is_empty()) {
+        last.note(0, "hangs", "not asked: who waits for ever is told of threads, and not of events and tasks");
+    }
     if let Some(last) = accounts.last_mut().filter(|_| arguments.attacks.is_some()) {
         last.note(0, "asked", "whether these attacks are feasible, and nothing else: `--attacks` chooses among them");
     }

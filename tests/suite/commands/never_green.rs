@@ -113,6 +113,7 @@ fn what_watches_joint_states_is_not_told() {
                 thread b { y = 1; if (x == 0) { cs: nop; } }\n";
     for line in [
         "check n.pal --ask properties",
+        "check n.pal --ask properties --json",
         "check n.pal --ask properties --sarif /dev/stdout",
         "check n.pal --ask properties --certificate e; verify e/n.pal.property-witness-1.json",
     ] {
@@ -165,4 +166,23 @@ fn deadlocks_are_told_of_a_language() {
     assert!(code == Some(1) && said.starts_with("p.pal: stuck, robust against release/acquire\n"), "{said}");
     let (code, said) = run(&[("p.pal", text)], "plan check p.pal --each=--model=ra -o j; run j; merge j");
     assert!(code == Some(1) && said.contains("--model=ra: violated"), "{said}");
+}
+
+/// A filter that no final state meets makes everything hold.
+#[test]
+fn what_holds_behind_a_filter_says_so() {
+    let text = "C f\n{}\nP0(int *x) { WRITE_ONCE(*x, 1); }\nP1(int *x) { int r = READ_ONCE(*x); }\n";
+    let said = |filter: &str| {
+        let text = format!("{text}{filter}forall (1:r=0 \\/ 1:r=1)\n");
+        run(&[("f.litmus", &text)], "check f.litmus").1
+    };
+    assert!(said("filter (1:r=5)\n").contains("  filter   said of final states that it keeps"));
+    assert!(!said("").contains("filter"));
+}
+
+#[test]
+fn who_waits_in_events_is_not_asked() {
+    let text = "program P\naddress x, y\nevent e [1] { await (x == 1); y = 1; }\n";
+    let (_, said) = run(&[("p.pal", text)], "check p.pal");
+    assert!(said.contains("  hangs    not asked: who waits for ever is told of threads"), "{said}");
 }

@@ -50,10 +50,9 @@ pub(super) fn flow_of(program: &Program, shown: &Shown<'_>) -> Vec<FlowStep> {
     }
 }
 
-/// The steps of a computation of a program, but for those of what watches joint control states.
+/// The steps of a computation of a program.
 pub(super) fn flow(program: &Program, computation: &ComputationReport<'_>) -> Vec<FlowStep> {
-    let steps = steps(computation).into_iter().enumerate();
-    let steps: Vec<_> = steps.filter(|(index, _)| computation.is_of_the_text(*index)).map(|(_, step)| step).collect();
+    let steps = steps(computation);
     let several = steps.iter().any(|step| step.copy > 1);
     let step = |step: &StepDocument<'_>| {
         let copy = if several { format!(" #{}", step.copy) } else { String::new() };

@@ -18,7 +18,7 @@ pub struct StepDocument<'a> {
     pub copy: u64,
     /// What kind of step it is: `load`, `store`, `flush` (the oldest store in a buffer, under PSO
     /// the oldest to its address, reaches memory), `update`, `fence`, `lock`, `unlock`, `assign`,
-    /// `assert`, `ensure`, `nop` or `fail`.
+    /// `assert`, `ensure`, `nop`, `fail` or `stand` (it stays at a label of a `never`).
     pub kind: &'static str,
     /// What it does, for people.
     pub text: String,
@@ -67,16 +67,24 @@ pub struct StepDocument<'a> {
     pub violated: Option<bool>,
 }
 
-/// The steps of a computation.
+/// The steps of a computation, but for those of what watches joint control states: where it finds
+/// that copies stand together that must not, the last step to come there violates the property.
 pub fn steps<'a>(computation: &ComputationReport<'a>) -> Vec<StepDocument<'a>> {
-    let mut row = 1;
-    let step = |index: usize| {
-        let step = StepDocument::new(computation, index, row);
+    let (mut row, mut steps) = (1, Vec::new());
+    for index in 0..computation.events.len() {
+        let is_told_by_the_next = computation.stands(index) && computation.flushed_at_once(index);
+        if computation.is_of_the_text(index) && !is_told_by_the_next {
+            steps.push(StepDocument::new(computation, index, row));
+        } else if computation.events[index].effect == Effect::Violation {
+            steps.iter_mut().rfind(|step| step.kind == STAND).into_iter().for_each(|step| step.violated = Some(true));
+        }
         row += usize::from(!computation.flushed_at_once(index));
-        step
-    };
-    (0..computation.events.len()).map(step).collect()
+    }
+    steps
 }
+
+/// The kind of a step with which a copy stays at a label.
+const STAND: &str = "stand";
 
 impl<'a> StepDocument<'a> {
     fn new(computation: &ComputationReport<'a>, index: usize, row: usize) -> Self {
@@ -111,6 +119,10 @@ impl<'a> StepDocument<'a> {
             document.label = Some(&thread.label(instruction.source).name);
             document.line = Some(computation.program.source.position(instruction.span.start).line);
             document.source = SourcePlace::of(&computation.program.source, instruction.span);
+        }
+        if computation.stands(index) {
+            document.kind = STAND;
+            return document;
         }
         let register = |id: RegisterId| Some(thread.registers[id.index()].name.as_str());
         let at = |address: Value| Some(address_text(computation.program, address));

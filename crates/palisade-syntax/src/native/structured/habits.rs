@@ -361,7 +361,8 @@ impl<'s> Parser<'_, 's> {
         match self.peek() {
             Some(Token::Keyword(keyword)) => format!("the keyword `{}`", keyword.spelling()),
             Some(_) => format!("`{}`", self.source.slice(self.here())),
-            None => "the end of the text".to_owned(),
+            None if self.source.text[self.here().end..].trim().is_empty() => "the end of the text".to_owned(),
+            None => "the end of the declaration".to_owned(),
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::c_orderings::ordered;
 use super::c_tokens::{Token, tokens};
 use super::{Replacement, SourceChange, before};
+use std::ops::Range;
 
 /// The change at a byte of a file.
 pub(super) fn replacement(
@@ -20,11 +21,34 @@ pub(super) fn replacement(
             } else {
                 "__atomic_thread_fence(__ATOMIC_SEQ_CST);"
             };
-            Ok(before(text, statement(text, offset)?, fence))
+            let statement = statement(text, offset)?;
+            if has_store(text, statement..offset) {
+                return Err("a store stands in front of it in one statement: make two of it".to_owned());
+            }
+            Ok(before(text, statement, fence))
         }
         SourceChange::SeqCstStore => ordering(text, offset),
         SourceChange::Ordered { word, failing, from, to } => ordered(text, offset, (word, failing), (from, to)),
     }
+}
+
+/// Whether a part of a text has a whole call that stores.
+fn has_store(text: &str, part: Range<usize>) -> bool {
+    let (mut depth, mut of_store) = (0_usize, None);
+    for token in tokens(text).iter().filter(|token| part.contains(&token.start)) {
+        match token.text {
+            "(" => depth += 1,
+            ")" => {
+                depth = depth.saturating_sub(1);
+                if of_store == Some(depth) {
+                    return true;
+                }
+            }
+            word if of_store.is_none() && (word.contains("store") || word == "WRITE_ONCE") => of_store = Some(depth),
+            _ => {}
+        }
+    }
+    false
 }
 
 /// The ordering of the one store on a line made sequentially consistent.
@@ -184,6 +208,17 @@ int wake(void) {
         ] {
             assert_eq!(fenced(line, word), Ok(expected), "{line} {word}");
         }
+    }
+
+    #[test]
+    fn a_store_in_the_same_statement_leaves_no_place() {
+        let text = "void f(void) { int r = (atomic_store(&x, 1), atomic_load(&y)); }\n";
+        let at = |word: &str| {
+            let column = text.find(word).expect("it is there") + 1;
+            changed("a.c", text, &[(Position { line: 1, column }, SourceChange::Fence)])
+        };
+        assert!(at("atomic_load").is_err_and(|why| why.contains("in one statement")));
+        assert!(at("atomic_store").is_ok());
     }
 
     #[test]

@@ -36,8 +36,15 @@ impl<'t> Source<'t> {
         let imported = if finder.is_in_module { Imported::default() } else { Imported::of(&self.file) };
         match change {
             SourceChange::Fence => {
-                let statement =
-                    finder.statement.ok_or("no statement is there; it may be inside of a macro's definition")?;
+                let none = match finder.is_in_bare_closure {
+                    true => "the closure has no statements: give it braces",
+                    false => "no statement is there; it may be inside of a macro's definition",
+                };
+                let statement = finder.statement.ok_or(none)?;
+                let is_before = |store: &Store<'_>| statement.start <= store.begins[0] && store.begins[1] < offset;
+                if finder.stores.iter().any(is_before) {
+                    return Err("a store stands in front of it in one statement: make two of it".to_owned());
+                }
                 Ok(before(self.text, statement.start, &imported.fence()))
             }
             SourceChange::SeqCstStore => {
@@ -90,6 +97,8 @@ struct Finder<'s> {
     modules: usize,
     /// Whether the statement is inside of one.
     is_in_module: bool,
+    /// Whether the place is in a closure that is one expression.
+    is_in_bare_closure: bool,
 }
 
 impl<'ast> Visit<'ast> for Finder<'ast> {
@@ -103,6 +112,15 @@ impl<'ast> Visit<'ast> for Finder<'ast> {
             self.is_in_module = self.modules > 0;
         }
         visit::visit_stmt(self, statement);
+    }
+
+    fn visit_expr_closure(&mut self, closure: &'ast syn::ExprClosure) {
+        // The statement around the closure runs at another time than the closure.
+        if closure.body.span().byte_range().contains(&self.offset) {
+            self.statement = None;
+            self.is_in_bare_closure = !matches!(*closure.body, syn::Expr::Block(_));
+        }
+        visit::visit_expr_closure(self, closure);
     }
 
     fn visit_item_mod(&mut self, module: &'ast syn::ItemMod) {
@@ -258,6 +276,21 @@ macro_rules! peek { ($it:expr) => { $it.load(Ordering::Relaxed) }; }
         let path = "(core::sync::atomic::Ordering::AcqRel)";
         assert_eq!(change(one, Ordering::AcqRel), Ok(text(one).replace("(SeqCst)", path)));
         assert_eq!(change(one, Ordering::Relaxed), Ok(text(one).replace("    fence(SeqCst);\n", "")));
+    }
+
+    #[test]
+    fn what_has_no_place_for_a_fence_is_left_alone() {
+        let change = |text: &str, place: &str| {
+            let column = text.find(place).expect("it is there") + 1;
+            changed("lib.rs", text, &[(Position { line: 1, column }, SourceChange::Fence)])
+        };
+        let at = |text: &str| change(text, "load(");
+        let closure = "fn f() { role(|| { x.store(1, Release); y.load(Acquire) }); }\n";
+        assert!(at(closure).is_ok_and(|text| text.contains("; core::sync::atomic::fence(")));
+        let bare = "fn f() { role(|| y.load(Acquire)); }\n";
+        assert!(at(bare).is_err_and(|why| why.contains("braces")));
+        let pair = "fn f() { let _ = (x.store(1, Release), y.load(Acquire)); }\n";
+        assert!(at(pair).is_err_and(|why| why.contains("in one statement")));
     }
 
     #[test]

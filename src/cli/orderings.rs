@@ -15,15 +15,17 @@ use super::{Exit, Loaded, ProgramOptions, SharedOptions};
 use crate::evidence::Evidence;
 use crate::fences::{Orderings, OrderingsOptions, OrderingsShown, RepairOptions, orderings, weaker_orderings};
 use crate::limits::Limits;
-use crate::questions::{LanguageRobustness, Properties, PropertyOptions};
-use crate::report::account::{Account, Standing};
+use crate::program::{Measure, Program, Sites};
+use crate::questions::{LanguageRobustness, Properties, PropertyOptions, says_all_of_interleavings};
+use crate::report::account::{Account, Answer, Proof, Standing};
 use crate::report::findings::ordering_findings;
 use crate::report::orderings::{self as report, OrderingsDocument, StatedProperty};
 use crate::report::page::orderings_page;
-use crate::robustness::StaleOptions;
+use crate::report::unreached::words;
+use crate::robustness::{StaleOptions, unreached};
 use crate::semantics::Model;
-use crate::semantics::graphs::Axioms;
-use crate::syntax::{Format, InputError};
+use crate::semantics::graphs::{Axioms, by_language};
+use crate::syntax::{Format, InputError, roles_that_do_nothing};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -123,8 +125,10 @@ pub(super) fn answer(
     let text = text.filter(|_| found.certificate.is_some());
     let written = write_back(&arguments.file, loaded, text.filter(|_| arguments.apply))?;
     let context = loaded.context(&arguments.file, begin, &certificates);
+    let notes = notes(loaded, &found, loaded.values(arguments.values), limits);
     let result = report::Result {
         found: &found,
+        notes: &notes,
         properties: &properties,
         graphs: arguments.graphs,
         no_diff: no_diff.as_deref(),
@@ -153,6 +157,36 @@ pub(super) fn answer(
     Ok(outcome)
 }
 
+/// What is said besides of a program that is robust: of machines, with the orderings that it has
+/// and with the weaker ones, and where no interleaving comes.
+fn notes(loaded: &Loaded, found: &OrderingsShown, values: usize, limits: &Limits) -> Vec<(&'static str, String)> {
+    let program = &loaded.program;
+    if !matches!(found.orderings, Orderings::Weakest(_)) {
+        return Vec::new();
+    }
+    let mut notes = LanguageRobustness::notes(program, Axioms::C11);
+    let weaker = LanguageRobustness::notes(&weakened(program, &found.measures()), Axioms::C11);
+    if let Some(after) = weaker.into_iter().find(|note| note.0 == "machines" && !notes.contains(note)) {
+        notes.push(("weaker", after.1));
+    }
+    notes.extend(roles_that_do_nothing(program).into_iter().map(|warning| ("warning", warning.message.clone())));
+    // A step without a meaning is told by the question that comes to it.
+    let labels = unreached(&by_language(program), values, limits).ok().flatten();
+    notes.extend(labels.and_then(|labels| words(program, &labels)).map(|words| ("unreached", words)));
+    notes
+}
+
+/// The program with weaker orderings.
+fn weakened(program: &Program, orderings: &[Measure]) -> Program {
+    let (mut weakened, sites) = (program.clone(), Sites::of(program));
+    for measure in orderings.iter().flat_map(|measure| measure.parts(&sites)) {
+        if let Measure::Ordered { thread, access, failing, ordering } = measure {
+            weakened.threads[thread.index()].instructions[access.index()].order(failing, ordering);
+        }
+    }
+    weakened
+}
+
 /// What interleavings say of the properties that the program states: orderings change nothing of
 /// that.
 fn properties(
@@ -177,15 +211,23 @@ fn properties(
     if !arguments.apply {
         certificates.extend(answered.write(&asking)?);
     }
-    let told = |account: &Account<'_>| StatedProperty {
-        about: account.about.clone(),
-        heading: account.heading,
-        holds: match account.standing() {
-            Standing::Holds => Some(true),
-            Standing::Violated => Some(false),
-            Standing::Unknown => None,
-        },
-        phrase: account.phrase.clone(),
+    let is_whole = says_all_of_interleavings(&loaded.program);
+    let told = |account: &Account<'_>| {
+        let is_open = !is_whole && matches!(account.answer, Answer::Holds(Proof { example: None, .. }));
+        StatedProperty {
+            about: account.about.clone(),
+            heading: account.heading,
+            holds: match account.standing() {
+                _ if is_open => None,
+                Standing::Holds => Some(true),
+                Standing::Violated => Some(false),
+                Standing::Unknown => None,
+            },
+            phrase: match is_open {
+                true => format!("{}; unknown where a weak compare-exchange fails for no reason", account.phrase),
+                false => account.phrase.clone(),
+            },
+        }
     };
     Ok(answered.accounts().iter().map(told).collect())
 }

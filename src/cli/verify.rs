@@ -258,11 +258,11 @@ fn repair_words(facts: &RepairFacts) -> String {
     };
     let valid = match facts.costs.len() {
         0 if facts.is_impossible => return format!("cannot {made} by the changes on offer"),
-        0 => return format!("can {made} by no changes that cost less than {bound}"),
+        0 => return format!("can {made} by no changes on offer that cost less than {bound}"),
         1 => format!("{is_so} with the changes in the evidence"),
         count => format!("{is_so} with each of the {count} sets of changes in the evidence"),
     };
-    if facts.is_optimal() { format!("{valid}, and with none cheaper") } else { valid }
+    if facts.is_optimal() { format!("{valid}, and with none cheaper among those on offer there") } else { valid }
 }
 
 /// `its property`, `3 properties`.

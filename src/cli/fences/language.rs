@@ -12,7 +12,7 @@ use crate::cli::outputs::OutputOptions;
 use crate::cli::words::Ask;
 use crate::cli::{Exit, Loaded, SharedOptions};
 use crate::evidence::Evidence;
-use crate::fences::{LanguageRepair, LanguageRepaired, language_offer, repair_language};
+use crate::fences::{LanguageRepair, LanguageRepaired, language_offer, repair_language, with_measures};
 use crate::limits::Limits;
 use crate::questions::LanguageRobustness;
 use crate::report::documents::FencesDocument;
@@ -53,8 +53,13 @@ pub(super) fn answer(
     let text = found.repaired_text().filter(|_| found.certificate.is_some());
     let written = write_back(&arguments.file, loaded, text.filter(|_| arguments.apply))?;
     let context = loaded.context(&arguments.file, begin, &certificates);
+    let notes = match &found.repair {
+        LanguageRepair::Valid(_) => LanguageRobustness::notes(&with_measures(program, &measures), axioms),
+        LanguageRepair::Impossible(_) | LanguageRepair::Unknown(_) => Vec::new(),
+    };
     let result = report::Result {
         found: &found,
+        notes: &notes,
         axioms,
         all: arguments.all,
         no_diff: no_text.as_deref(),

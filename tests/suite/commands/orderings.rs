@@ -297,3 +297,76 @@ fn violations_are_litmus_tests_in_c() {
     assert_eq!(status, 2);
     assert!(err.contains("execution graphs are shown as tables and as litmus tests in C"), "{err}");
 }
+
+/// An exchange and an addition have no ordering for when they fail, whatever the text says of them.
+#[test]
+fn updates_that_always_store_can_be_weaker() {
+    let text = "program Ticket
+domain 0..3 wrap
+address next, serving
+plain data
+thread worker [2] {
+  loop {
+    let ticket = fetch_add(next, 1, seq_cst);
+    await load(serving, seq_cst) == ticket;
+    data = 1 - data;
+    store(serving, ticket + 1, seq_cst);
+  }
+}
+";
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("ticket.pal"), text).expect("it is written");
+    let (status, out, err) = said(folder.path(), "orderings ticket.pal --certificate evidence");
+    assert!(status == 0 && out.starts_with("ticket.pal: robust against C11, and 3 of its 3 orderings"), "{out}{err}");
+    assert!(verified(folder.path(), "evidence").contains("none cheaper among those on offer there"));
+}
+
+/// A weak compare-exchange may fail for no reason, which no interleaving shows.
+#[test]
+fn what_weak_exchanges_may_break_is_unknown() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (call, status, words) in [
+        ("weak_cas(x, 0, 1, acquire) == 1", 3, "unknown where a weak compare-exchange fails"),
+        ("cas(x, 0, 1, acquire) == 0", 0, ", under SC: proved ("),
+    ] {
+        let text = format!("program D\naddress x\nthread t {{ let b = {call}; ensure b; }}\n");
+        std::fs::write(folder.path().join("d.pal"), text).expect("it is written");
+        let (code, out, err) = said(folder.path(), "orderings d.pal");
+        assert!(code == status && out.contains(words), "{call}: {code} {out}{err}");
+    }
+}
+
+/// A fence in front of a branch serves both ways.
+#[test]
+fn fences_stand_where_control_goes_two_ways() {
+    let partner = |name: &str, own: &str| {
+        format!("thread {name} {{ store({own}, 1, relaxed); fence(seq_cst); let b = load(x, relaxed); }}\n")
+    };
+    let text = format!(
+        "program Ways\ndomain 0..1\naddress x, y, z\n{}{}thread t {{\n  let b = 0;\n  let c = *;\n  \
+         store(x, 1, relaxed);\n  if (c) {{\n    b = load(y, relaxed);\n  }} else {{\n    b = load(z, relaxed);\n  }}\n}}\n",
+        partner("l", "y"),
+        partner("r", "z")
+    );
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("ways.pal"), text).expect("it is written");
+    for model in ["c11", "ra"] {
+        let line = format!("fences --model {model} ways.pal --certificate {model}");
+        let (status, out, err) = said(folder.path(), &line);
+        assert!(status == 0 && out.contains("1 change for robustness"), "{out}{err}");
+        assert!(out.contains("fence(seq_cst)") && out.contains("(line 10)"), "{out}");
+        verified(folder.path(), model);
+    }
+}
+
+/// What machines may do besides is said of the weaker orderings as of the stated ones.
+#[test]
+fn weaker_orderings_say_what_holds_of_machines() {
+    let text = "program LB\naddress x, y\nthread p { let a = load(x, acquire); store(y, 1, release); }\n\
+                thread q { let b = load(y, acquire); store(x, 1, release); }\n";
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("lb.pal"), text).expect("it is written");
+    let (status, out, _) = said(folder.path(), "orderings lb.pal");
+    assert!(status == 0 && out.contains("  machines holds on x86, ARMv8, RISC-V and POWER"), "{out}");
+    assert!(out.contains("  weaker   holds for RC11 and on x86; elsewhere load buffering is not excluded"), "{out}");
+}

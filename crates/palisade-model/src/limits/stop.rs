@@ -25,6 +25,8 @@ pub enum StopReason {
     /// What was found needs tasks taken from the main queue in another order than that of their
     /// posts, and only that order counts.
     Order,
+    /// The answer rests on accesses whose orderings are not known.
+    Orderings,
 }
 
 impl std::fmt::Display for StopReason {
@@ -42,6 +44,9 @@ impl std::fmt::Display for StopReason {
             Self::Inconclusive => "the strategy is inconclusive here",
             Self::Part => "only a part of the attacks was asked about",
             Self::Order => "what was found needs tasks taken in another order than that of their posts",
+            Self::Orderings => {
+                "it rests on accesses whose orderings are not known: relaxed there is a violation, sequentially consistent none"
+            }
         })
     }
 }

@@ -3,6 +3,7 @@
 mod document;
 
 use crate::account::{Shown as Violation, copies_line};
+use crate::claim::Claim;
 use crate::context::{Context, domain_line};
 use crate::counted;
 use crate::fences::{measure_words, not_asked};
@@ -28,6 +29,8 @@ pub struct Result<'a> {
     pub proposal: Option<&'a Proposal>,
     /// The places of the sources that were not considered.
     pub kept: &'a [KeptPlace],
+    /// What the answer says besides, each with its heading.
+    pub notes: &'a [(&'static str, String)],
     /// The file that the repaired text was written to.
     pub written: Option<&'a str>,
 }
@@ -51,6 +54,7 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
     let mut out = format!("{}: {}\n", context.file, headline(result));
     out.push_str(&copies_line(program));
     out.push_str(&domain_line(program));
+    out.push_str(&note_lines(program, result.notes, verbosity));
     if not_asked(program).is_some() {
         let _ = writeln!(out, "  not asked here: what is stated, and who waits for ever (`palisade check`)");
     }
@@ -103,6 +107,13 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
         let _ = write!(out, "\n{}", result.diff());
     }
     out
+}
+
+/// The claim of an answer about the language of machine code, and what it says besides, line by
+/// line.
+pub(crate) fn note_lines(program: &Program, notes: &[(&str, String)], verbosity: u8) -> String {
+    let claim = Claim::of(program).map_or_else(String::new, |claim| claim.lines(verbosity));
+    notes.iter().fold(claim, |lines, (heading, words)| lines + &format!("  {heading:<8} {words}\n"))
 }
 
 /// What was found, in a sentence.

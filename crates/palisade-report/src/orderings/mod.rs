@@ -11,6 +11,7 @@ use crate::context::{Context, domain_line};
 use crate::counted;
 use crate::fences::hangs_are_meant;
 use crate::graph::GraphWords;
+use crate::language_fences::note_lines;
 use crate::proposal::{KeptPlace, PROPOSED, Proposal, kept_lines};
 use crate::source_place;
 use palisade_engine::fences::{Needed, OrderedPlace, Orderings, OrderingsShown};
@@ -32,6 +33,8 @@ pub struct Result<'a> {
     pub proposal: Option<&'a Proposal>,
     /// The places of the sources that were not judged.
     pub kept: &'a [KeptPlace],
+    /// What the answer says besides, each with its heading.
+    pub notes: &'a [(&'static str, String)],
     /// The file that the weakened text was written to.
     pub written: Option<&'a str>,
 }
@@ -76,8 +79,9 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
     let mut out = format!("{}: {}\n", context.file, headline(found));
     out.push_str(&copies_line(program));
     out.push_str(&domain_line(program));
+    out.push_str(&note_lines(program, result.notes, verbosity));
     for property in result.properties {
-        let _ = writeln!(out, "  {:<8} {}: {}", property.heading, property.about, property.phrase);
+        let _ = writeln!(out, "  {:<8} {}, under SC: {}", property.heading, property.about, property.phrase);
     }
     if hangs_are_meant(program) {
         let _ = writeln!(out, "  not asked here: who waits for ever, and `finally` (`palisade check --model c11`)");
@@ -135,7 +139,9 @@ pub fn headline(found: &OrderingsShown) -> String {
     match &found.orderings {
         Orderings::NotRobust(_) => "not robust against C11 with its own orderings".to_owned(),
         Orderings::Unknown(reason) => format!("robustness against C11 is unknown: {reason}"),
-        Orderings::Weakest(places) if places.is_empty() => "robust against C11, and all is relaxed".to_owned(),
+        Orderings::Weakest(places) if places.is_empty() => {
+            "robust against C11, and no ordering is to be weakened".to_owned()
+        }
         Orderings::Weakest(places) => {
             let count = places.iter().filter(|place| place.together != place.stated).count();
             let all = places.len();

@@ -21,6 +21,7 @@ pub(super) fn text(simulation: &Simulation<'_>, all: bool) -> String {
     let word = match simulation.holds() {
         false => "fails",
         true if stated.is_none() => "final states",
+        true if simulation.outcome.rows.is_empty() && !simulation.program.finally.is_empty() => "nothing ends",
         true => "holds",
     };
     let _ = writeln!(out, "{}: {word} under {}", simulation.file, model(simulation));
@@ -101,10 +102,14 @@ fn properties(simulation: &Simulation<'_>) -> Option<String> {
     }
     for claim in &simulation.program.finally {
         stated = true;
-        let outcome = if simulation.ends_against(claim) > 0 { "fails" } else { "holds" };
+        let outcome = match simulation.ends_against(claim) {
+            _ if simulation.outcome.rows.is_empty() => "was asked of none, as nothing comes to an end",
+            0 => "holds in the end",
+            _ => "fails in the end",
+        };
         let line = simulation.program.source.position(claim.span.start).line;
         let text = final_claim_text(simulation.program, claim);
-        let _ = writeln!(out, "  `{text}` (line {line}) {outcome} in the end.");
+        let _ = writeln!(out, "  `{text}` (line {line}) {outcome}.");
     }
     stated.then_some(out)
 }

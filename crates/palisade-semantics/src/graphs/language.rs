@@ -111,7 +111,9 @@ pub fn access(axioms: Axioms, instruction: &Instruction, stores: bool) -> Option
         Operation::Load { ordering, .. } => (EventKind::Read, ordering),
         Operation::Store { ordering, .. } => (EventKind::Write, ordering),
         Operation::Update { success, .. } if stores => (EventKind::Update, success),
-        Operation::Update { failure, .. } => (EventKind::Read, failure),
+        Operation::Update { expected: Some(_), failure, .. } => (EventKind::Read, failure),
+        // It always stores, and has no ordering for when it does not.
+        Operation::Update { expected: None, .. } => return None,
         Operation::Fence { ordering } => (EventKind::Fence, ordering),
     };
     axioms.access(kind, ordering)

@@ -117,6 +117,9 @@ pub fn repair_language(
     let (cheapest, certificate) = match search.rounds()? {
         End::Robust(cheapest, certificate) => (cheapest.set, certificate),
         End::Impossible(row) => {
+            if let Some(reason) = search.doubt()? {
+                return Ok(told(search, LanguageRepair::Unknown(reason), None));
+            }
             let (mut evidence, _) = search.evidence();
             evidence.rows.push(Row { measures: Vec::new(), witness: RowWitness::Graph(row.violation.witness()) });
             let shown = Shown::of(program, evidence, &[], true, search.searches, checker)?;
@@ -125,6 +128,11 @@ pub fn repair_language(
         End::Unknown(reason) => return Ok(told(search, LanguageRepair::Unknown(reason), None)),
     };
     let taken = search.named(&cheapest);
+    if !taken.is_empty()
+        && let Some(reason) = search.doubt()?
+    {
+        return Ok(told(search, LanguageRepair::Unknown(reason), None));
+    }
     let (mut evidence, positions) = search.evidence();
     let is_bound = search.add_bound(&mut evidence, &positions, &cheapest);
     let set = search.offered.positions(&taken);
@@ -204,7 +212,8 @@ pub fn language_offer(program: &Program, axioms: Axioms, options: &FenceOptions)
 }
 
 /// What is on offer: orderings stronger than those of the text, and fences where something accesses
-/// memory.
+/// memory, or where control goes several ways. A fence anywhere else orders no more than one at the
+/// place that control goes to from there.
 pub(super) fn offer(program: &Program, axioms: Axioms, options: &FenceOptions) -> Vec<(Measure, Cost)> {
     let sites = Sites::of(program);
     let mut offer = Vec::new();
@@ -219,8 +228,8 @@ pub(super) fn offer(program: &Program, axioms: Axioms, options: &FenceOptions) -
     let cost = Cost::of_count(PLACE + Choosable::FENCE);
     let fences = permitted(program, options).into_iter().filter(|measure| {
         let by_label = |label| {
-            let thread = program.thread(measure.thread());
-            thread.instructions.iter().any(|own| own.source == label && own.action.address().is_some())
+            let mut own = program.thread(measure.thread()).instructions.iter().filter(|own| own.source == label);
+            own.clone().any(|own| own.action.address().is_some()) || own.nth(1).is_some()
         };
         matches!(measure, Measure::Fence { label, .. } if by_label(*label))
     });

@@ -6,7 +6,7 @@ use crate::fences::cost::Cost;
 use crate::fences::covering::{Cheapest, all_cheapest, cheapest, proved};
 use crate::fences::offered::Offered;
 use crate::fences::repair::{RepairOptions, RepairedText};
-use crate::robustness::{Fault, GraphViolation, StaleAnswer, StaleOptions, decide_stale};
+use crate::robustness::{Fault, GraphViolation, StaleAnswer, StaleOptions, decide_stale, doubt};
 use palisade_evidence::{RepairClaim, RepairEvidence, Row, RowWitness, StaleCertificate, ValidProof, ValidSet};
 use palisade_model::limits::StopReason;
 use palisade_model::program::{InstructionId, LabelId, Measure, Program, ThreadId};
@@ -75,6 +75,11 @@ impl<'a> Search<'a> {
         let priced = offer.into_iter().map(|(measure, cost)| (measure, Some(cost))).collect();
         let offered = Offered::new(program, &[], priced);
         Self { program, options, offered, measures, costs, rows: Vec::new(), searches: 0, configurations: 0 }
+    }
+
+    /// Why what violates the program as it is is nothing to act on, if it is not.
+    pub(super) fn doubt(&self) -> Result<Option<StopReason>, Fault> {
+        doubt(self.program, &StaleOptions { certifies: false, ..self.options.clone() })
     }
 
     /// The set of some measures, of which those that are not on offer do not count.

@@ -227,6 +227,9 @@ impl<'a> Asking<'a> {
         let (cheapest, certificate) = match self.search.rounds()? {
             End::Robust(cheapest, certificate) => (cheapest.set, certificate),
             End::Impossible(row) => {
+                if let Some(reason) = self.search.doubt()? {
+                    return Ok(self.told(Orderings::Unknown(reason), None));
+                }
                 let (mut evidence, _) = self.search.evidence();
                 let witness = RowWitness::Graph(row.violation.witness());
                 evidence.rows.push(Row { measures: Vec::new(), witness });

@@ -89,6 +89,17 @@ pub fn check_stale(program: &Program, options: &StaleOptions) -> Result<StaleChe
     }
 }
 
+/// Why the violation of a program that has one is none to act on, if it is not: it may rest on
+/// accesses whose orderings are not known.
+pub(crate) fn doubt(program: &Program, options: &StaleOptions) -> Result<Option<StopReason>, Fault> {
+    let Some(strong) = strengthened(program) else { return Ok(None) };
+    Ok(match check_stated(&strong, options)?.verdict {
+        StaleVerdict::Robust | StaleVerdict::RestsOnUnknown => Some(StopReason::Orderings),
+        StaleVerdict::Unknown(reason) => Some(reason),
+        StaleVerdict::NotRobust | StaleVerdict::Racy => None,
+    })
+}
+
 /// The program in which the accesses whose orderings are not known are sequentially consistent;
 /// nothing where all are known.
 fn strengthened(program: &Program) -> Option<Program> {

@@ -16,6 +16,7 @@ mod replay;
 mod steps;
 mod together;
 
+pub(crate) use check::doubt;
 pub(crate) use check::{StaleAnswer, decide_stale};
 pub use check::{StaleCheck, StaleOptions, StaleVerdict, check_stale};
 pub use cycle::{GraphEdge, GraphRelation};

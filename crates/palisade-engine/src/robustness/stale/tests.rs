@@ -7,12 +7,13 @@ use palisade_exploration::instrumented::stale::StaleSystem;
 use palisade_exploration::instrumented::system::Growth;
 use palisade_exploration::lazy::{Exploration, Mode};
 use palisade_model::limits::{Budget, Limits, StopReason};
-use palisade_model::program::{Copies, Domain, DomainOrigin, Program};
-use palisade_semantics::Instance;
-use palisade_semantics::graphs::oracle::{Found, by_events, naive};
+use palisade_model::program::{Copies, Domain, DomainOrigin, Program, Value};
+use palisade_semantics::graphs::oracle::{Found, by_events, ends, naive};
 use palisade_semantics::graphs::{Axioms, by_language};
 use palisade_semantics::random::{LanguageShape, language_program, shrink};
+use palisade_semantics::{Instance, LOOP_CAPACITY, Model, ThreadState, final_states};
 use palisade_verify::{check_graph_witness, check_stale_certificate};
+use std::collections::BTreeMap;
 use std::io::Write;
 
 /// A family of programs with the axioms that they are asked about.
@@ -198,6 +199,32 @@ fn robust_against_c11_is_robust_against_tso() {
         }
     }
     assert!(robust > 0);
+}
+
+/// What the usual mapping to x86 does, the language does. Awaits are left out, as above.
+#[test]
+fn ends_on_x86_are_ends_of_the_language() {
+    let shape = LanguageShape { awaits: 0, fences: 15, seq_cst: 30, ..LanguageShape::default() };
+    let (mut compared, mut beyond) = (0, 0);
+    for (axioms, seed) in seeds().flat_map(|seed| Axioms::LANGUAGES.map(|axioms| (axioms, seed))) {
+        let program = language_program(seed, &shape);
+        let (stated, instance) = (by_language(&program), Instance::of(&program).unwrap());
+        let Ok(all) = ends(&stated, &instance, axioms, 4_000) else { continue };
+        let of_model = |model| final_states(&program, &instance, model, LOOP_CAPACITY, &Limits::none()).unwrap();
+        let (sc, x86) = (of_model(Model::Sc), of_model(Model::Tso));
+        for state in &x86.completed {
+            let is_it = |(registers, memory): &(Vec<Vec<Value>>, BTreeMap<Value, Value>)| {
+                let begins = |(own, all): (&ThreadState, &Vec<Value>)| all.starts_with(&own.registers);
+                state.threads().iter().zip(registers).all(begins)
+                    && memory.iter().all(|(address, value)| state.memory(*address) == *value)
+            };
+            assert!(all.iter().any(is_it), "{}, seed {seed}: {state:?}\n{}", axioms.name(), show(&program));
+        }
+        compared += 1;
+        beyond += usize::from(x86.completed.len() > sc.completed.len());
+    }
+    note(&format!("ends on x86: {compared} programs compared, {beyond} with more ends than under SC"));
+    assert!(compared > 20 && beyond > 0, "{compared} compared, {beyond} beyond SC");
 }
 
 fn show(program: &Program) -> String {

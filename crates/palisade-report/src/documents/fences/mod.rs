@@ -197,6 +197,9 @@ pub struct MeasurePlace<'a> {
     /// The ordering that an access gets there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ordering: Option<&'static str>,
+    /// Whether that is the ordering of an update that fails; missing where it is not.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub failing: bool,
     /// Of machine code, the place in its sources: the measure changes all that was made of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<SourcePlace<'a>>,
@@ -498,6 +501,7 @@ impl<'a> MeasurePlace<'a> {
                 Measure::Ordered { ordering, .. } => Some(ordering.word()),
                 _ => None,
             },
+            failing: matches!(measure, Measure::Ordered { failing: true, .. }),
             source: SourcePlace::of(&program.source, measure.span(program)),
         }
     }

@@ -10,6 +10,7 @@ use crate::machine::{Machine, Model, State};
 use hashbrown::HashSet;
 use palisade_model::limits::StopReason;
 use palisade_model::program::{Program, Value};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A graph with the local states of the copies behind it. Memory is not used.
 #[derive(Clone)]
@@ -30,21 +31,51 @@ pub fn by_events(
     graphs: usize,
 ) -> Result<Found, ExplorationError> {
     let machine = Machine::new(program, instance, Model::Sc).waiting();
-    let start = Point { state: machine.initial_state(), graph: Graph::default(), values: Vec::new() };
     let mut found = Found::default();
+    each_graph(&machine, axioms, graphs, |point| {
+        let is_sc = point.graph.is_sc();
+        found.beyond_sc |= !is_sc;
+        found.racy |= is_sc && race(&point.graph).is_some();
+        is_sc
+    })?;
+    Ok(found)
+}
+
+/// The ends of the executions of an instance of a program by its language: the registers of each
+/// copy, and what addresses that are accessed hold.
+pub type Ends = BTreeSet<(Vec<Vec<Value>>, BTreeMap<Value, Value>)>;
+
+/// All ends of an instance, by its consistent graphs. The error is that of [`by_events`].
+pub fn ends(program: &Program, instance: &Instance, axioms: Axioms, graphs: usize) -> Result<Ends, ExplorationError> {
+    let machine = Machine::new(program, instance, Model::Sc).waiting();
+    let mut ends = Ends::new();
+    let positions = 0..machine.copies().len();
+    let is_over = |state: &State| positions.clone().all(|position| machine.instructions_at(state, position).is_empty());
+    each_graph(&machine, axioms, graphs, |point| {
+        if is_over(&point.state) {
+            let registers = point.state.threads().iter().map(|thread| thread.registers.to_vec()).collect();
+            let last = |writes: &[usize]| point.values[writes[writes.len() - 1]].expect("a write has a value");
+            let accessed = point.graph.addresses().filter(|(address, _)| *address != FENCE_ADDRESS);
+            ends.insert((registers, accessed.map(|(address, writes)| (address, last(writes))).collect()));
+        }
+        true
+    })?;
+    Ok(ends)
+}
+
+/// Comes to each consistent graph once, and goes on from those from which `visit` says so.
+fn each_graph(
+    machine: &Machine<'_>,
+    axioms: Axioms,
+    graphs: usize,
+    mut visit: impl FnMut(&Point) -> bool,
+) -> Result<(), ExplorationError> {
+    let start = Point { state: machine.initial_state(), graph: Graph::default(), values: Vec::new() };
     let mut seen: HashSet<_> = HashSet::from([key(&start)]);
     let mut open = vec![start];
     while let Some(point) = open.pop() {
-        for next in successors(&machine, axioms, &point)? {
-            if !is_consistent(&next.graph, axioms) {
-                continue;
-            }
-            if !next.graph.is_sc() {
-                found.beyond_sc = true;
-                continue;
-            }
-            found.racy |= race(&next.graph).is_some();
-            if seen.insert(key(&next)) {
+        for next in successors(machine, axioms, &point)? {
+            if is_consistent(&next.graph, axioms) && visit(&next) && seen.insert(key(&next)) {
                 open.push(next);
             }
         }
@@ -52,7 +83,7 @@ pub fn by_events(
             return Err(StopReason::TooLarge.into());
         }
     }
-    Ok(found)
+    Ok(())
 }
 
 /// The graphs with one more event, or after one more local step.

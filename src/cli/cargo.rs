@@ -232,7 +232,7 @@ fn check_package(request: &Request) -> Result<Exit, String> {
     if request.every_compilation {
         snapshots_of(request, Build::Unoptimised)?;
     }
-    // Of tests that fail before they come to `check` nothing is said.
+    // Of tests that fail before they come to `check` nothing more is said.
     let of_tests = if have_failed { Exit::BadInput } else { Exit::Holds };
     if files.is_empty() {
         return Err(match &request.filter {
@@ -371,10 +371,15 @@ fn snapshots(
     let mut command = Command::new(binary);
     command.env(SNAPSHOT_VARIABLE, folder.canonicalize().map_err(failed)?).args(&request.filter);
     command.args(request.is_exact.then_some("--exact"));
+    // What other tests do meanwhile would be in the snapshots.
+    command.env("RUST_TEST_THREADS", "1");
     let output = command.output().map_err(|error| format!("{}: {error}", binary.display()))?;
     let failure = (!output.status.success()).then(|| {
         let text = String::from_utf8_lossy(&output.stdout);
-        format!("tests of {} fail before they come to `check`:\n{text}", binary.display())
+        format!(
+            "tests of {} fail, before they come to `check` or behind it, where no role runs:\n{text}",
+            binary.display()
+        )
     });
     let again = request.build_again().map_err(|error| error.to_string())?;
     let mut roles = Vec::new();

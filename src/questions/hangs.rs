@@ -24,7 +24,7 @@ pub struct WaitsForEver<'p> {
     pub about: About<'p>,
     /// Whether it is asked who waits whom no way lets go on, whatever others do.
     pub is_of_one: bool,
-    /// The language whose executions the answer is carried to, from interleavings.
+    /// The language whose executions the answer is carried to, from interleavings or from x86.
     pub language: Option<Axioms>,
     /// How to look for stuck states.
     pub options: HangOptions,
@@ -204,8 +204,12 @@ impl WaitsForEver<'_> {
         let others = stuck.waiters.iter().filter(|waiter| !waiter.is_idle).count().saturating_sub(1);
         let short = if others > 0 { format!("{short}, and so {}", more(others)) } else { short };
         "stuck".clone_into(&mut account.verdict);
-        let under_sc = stuck.is_interleaving.then_some("under SC already");
-        account.phrase = format!("stuck{}, {short}", under_sc.map_or(String::new(), |words| format!(" {words}")));
+        let already = match stuck.is_interleaving {
+            true => " under SC already",
+            false if self.language.is_some() => " on x86 already",
+            false => "",
+        };
+        account.phrase = format!("stuck{already}, {short}");
         account.message = format!("stuck under {}: {short}", model_name(self.options.model));
         for waiter in stuck.waiters.iter().filter(|waiter| !waiter.is_idle) {
             let (thread, instruction) = (waiter.copy.thread, waiter.instruction);

@@ -60,20 +60,29 @@ impl<'p> LanguageRobustness<'p> {
         Some(error.with_help("state them, as in `store(x, 1, release)` and `load(x, acquire)`".to_owned()))
     }
 
+    /// What answers about a program say besides, each with its heading: what they say of machines
+    /// and of the kernel's tests, and which accesses count as relaxed.
+    pub fn notes(program: &Program, axioms: Axioms) -> Vec<(&'static str, String)> {
+        let kernel = litmus::is_of_kernel(&program.source).then(|| ("claim", KERNEL.to_owned()));
+        let machines = ("machines", Self::machines(program, axioms));
+        let relaxed = relaxed(program).map(|words| ("as relaxed", words));
+        kernel.into_iter().chain([machines]).chain(relaxed).collect()
+    }
+
     /// What the answer says of machines: by which mappings it holds there, or what stands in the
     /// way.
-    fn machines(&self) -> String {
-        if self.axioms == Axioms::Ra {
+    fn machines(program: &Program, axioms: Axioms) -> String {
+        if axioms == Axioms::Ra {
             return "not said: every access counts as acquire and release; `--model c11` takes the text's orderings"
                 .to_owned();
         }
-        if litmus::is_of_kernel(&self.about.program.source) {
+        if litmus::is_of_kernel(&program.source) {
             return "not said: some of the kernel's functions order less than what C11 has nearest".to_owned();
         }
-        let Some(pair) = load_buffering(self.about.program) else {
+        let Some(pair) = load_buffering(program) else {
             return "holds on x86, ARMv8, RISC-V and POWER by the standard mappings [IMM19]".to_owned();
         };
-        let at = |instruction| self.about.program.place(pair.thread, instruction);
+        let at = |instruction| program.place(pair.thread, instruction);
         let (read, write) = (at(pair.read), at(pair.write));
         if pair.is_one_address {
             return format!(
@@ -86,10 +95,7 @@ impl<'p> LanguageRobustness<'p> {
 
     /// Which accesses count as relaxed, as their orderings are not known.
     fn say_what_is_relaxed(&self, account: &mut Account<'_>) {
-        let heading = Heading::of(&self.about.program.source).unwrap_or_default();
-        for (place, why) in heading.relaxed {
-            account.note(0, "as relaxed", format!("{place}: {why}"));
-        }
+        relaxed(self.about.program).for_each(|words| account.note(0, "as relaxed", words));
     }
 
     fn not_robust<'a>(&'a self, account: &mut Account<'a>, found: &'a GraphViolation) {
@@ -103,6 +109,15 @@ impl<'p> LanguageRobustness<'p> {
         account.marks.push((line(last), Mark::Later, format!("not ordered behind line {}", line(first))));
         account.answer = Answer::Violated(Shown::of_graph(&self.stated, found));
     }
+}
+
+/// What answers about tests of the kernel are for.
+const KERNEL: &str = "for what C11 has nearest to the kernel's functions; not for the kernel's memory model";
+
+/// The accesses of machine code that count as relaxed, each with the reason.
+fn relaxed(program: &Program) -> impl Iterator<Item = String> {
+    let heading = Heading::of(&program.source).unwrap_or_default();
+    heading.relaxed.into_iter().map(|(place, why)| format!("{place}: {why}"))
 }
 
 /// Has answers about the interleavings of a program say what follows for a language: the same where
@@ -120,7 +135,7 @@ pub fn carry_to_language(program: &Program, accounts: &mut [Account<'_>]) {
         let what =
             if account.verdict.starts_with("Never") { "no interleaving has it" } else { "all interleavings keep it" };
         let why = match standing {
-            Standing::Violated => "but the program has executions that are none, or a race",
+            Standing::Violated => "but the program has other executions, or a race",
             Standing::Unknown => "but whether there are other executions is not known",
             Standing::Holds if !is_whole => "but in these no weak compare-exchange fails for no reason",
             Standing::Holds => {
@@ -196,8 +211,7 @@ impl Question for LanguageRobustness<'_> {
         account.explored = found.configurations;
         let name = self.axioms.name();
         if litmus::is_of_kernel(&self.about.program.source) {
-            let words = "for what C11 has nearest to the kernel's functions; not for the kernel's memory model";
-            account.note(0, "claim", words);
+            account.note(0, "claim", KERNEL);
         }
         match (&found.verdict, &found.violation) {
             (StaleVerdict::Robust, _) => {
@@ -205,7 +219,7 @@ impl Question for LanguageRobustness<'_> {
                 account.phrase = format!("holds against {name}: every execution is one of an interleaving");
                 account.message.clone_from(&account.verdict);
                 account.answer = Answer::Holds(Proof::default());
-                account.note(0, "machines", self.machines());
+                account.note(0, "machines", Self::machines(self.about.program, self.axioms));
                 self.say_what_is_relaxed(account);
             }
             (StaleVerdict::NotRobust | StaleVerdict::Racy, Some(violation)) => {

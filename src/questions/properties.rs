@@ -6,8 +6,8 @@ use crate::evidence::{Evidence, PropertyReason};
 use crate::limits::Limits;
 use crate::program::{Copies, Posts, Program, Queued};
 use crate::properties::{
-    Answer as Found, DEFAULT_BUFFER, Proof, ProveOptions, Rung, TargetAnswer, Violation, Why, carry_over, prove,
-    targets,
+    Answer as Found, DEFAULT_BUFFER, Proof, ProveOptions, Rung, TargetAnswer, Violation, Why, carry_over, has_end,
+    prove, targets,
 };
 use crate::report::account::{Account, Answer, CountersKnown, Mark, Proof as Shows, Rule, Run, Shown};
 use crate::report::computation::{ComputationReport, Marks};
@@ -31,8 +31,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct PropertyOptions {
     /// The memory model.
     pub model: Model,
-    /// The language whose interleavings are asked about, where the answers are to be about it
-    /// ([`by_language`](super::by_language)).
+    /// The language whose interleavings are asked about, or whose executions on x86, where the
+    /// answers are to be about it.
     pub language: Option<Axioms>,
     /// The labels of the properties to ask about; all where there are none.
     pub only: Vec<String>,
@@ -153,6 +153,11 @@ impl<'p> Properties<'p> {
         self.options.language.map_or_else(|| self.options.model.into(), ModelWord::from)
     }
 
+    /// The language, where it is interleavings that are asked about.
+    fn language_of_interleavings(&self) -> Option<Axioms> {
+        self.options.language.filter(|_| self.options.model == Model::Sc)
+    }
+
     /// Whether a target is what an `exists` asks for: it is not violated in any case.
     fn is_wanted(&self, target: Target) -> bool {
         let quantifier = self.written.condition.map(|condition| condition.condition().quantifier);
@@ -200,7 +205,7 @@ impl<'p> Properties<'p> {
         let quantifier = self.written.condition.map(|condition| condition.condition().quantifier);
         let quantifier = quantifier.filter(|_| answer.target == Target::FinalStates);
         // Interleavings are executions of each language.
-        let is_of_language = self.options.language.is_some() && matches!(answer.answer, Found::Violated(_));
+        let is_of_language = self.language_of_interleavings().is_some() && matches!(answer.answer, Found::Violated(_));
         account.under_sc = if is_of_language { Some(true) } else { answer.under_sc };
         account.buffer = answer.buffer;
         account.left_out = answer.sliced;
@@ -230,9 +235,17 @@ impl<'p> Properties<'p> {
                     format!("{said}proved ({})", rung_words(&self.watched, answer, found.proofs.get(*position)));
                 account.answer = Answer::Holds(Shows { by: Some(answer.rung.name()), example: None });
                 let is_filtered = self.written.condition.is_some_and(|question| question.filter.is_some());
-                if is_filtered && answer.target == Target::FinalStates {
-                    let words = "said of final states that it keeps; whether there are any is not asked here, `simulate` shows them";
-                    account.note(0, "filter", words);
+                if answer.target == Target::FinalStates {
+                    match found.has_end {
+                        Some(false) if is_filtered => {
+                            account.note(0, "filter", "no final state meets it, so nothing was asked of any")
+                        }
+                        Some(false) => account.note(0, "note", "no run comes to an end, so this was asked of none"),
+                        None if is_filtered => {
+                            account.note(0, "filter", "whether any final state meets it is not known")
+                        }
+                        Some(true) | None => {}
+                    }
                 }
                 account.verdict = format!("{} under {model}", word.split(',').next().unwrap_or_default());
                 account.message = format!("{quoted} {} under {model}", verb(&word));
@@ -240,6 +253,7 @@ impl<'p> Properties<'p> {
             Found::Violated(violation) => {
                 let already = match account.under_sc {
                     Some(true) => ", under SC already",
+                    Some(false) if self.options.language.is_some() => ", on x86 already",
                     Some(false) => ", not under SC",
                     None => "",
                 };
@@ -278,7 +292,7 @@ impl<'p> Properties<'p> {
             Some(computation) => (Run::Events(Scene::of_computation(&computation)), None),
             None => {
                 let own = ComputationReport::of_property(program, violation);
-                let marks = self.options.language.map_or(own.marks, Marks::Orderings);
+                let marks = self.language_of_interleavings().map_or(own.marks, Marks::Orderings);
                 let computation = ComputationReport { marks, ..own };
                 let above = instance_words(program, &violation.instance, violation.instance_minimal);
                 (Run::Threads(computation), above.map(|words| format!("instance: {words}")))
@@ -371,10 +385,22 @@ impl Question for Properties<'_> {
         let program = self.written.program;
         let unqueued = program.is_event_driven() && self.queued.is_none();
         if self.targets.is_empty() || unqueued {
-            return Ok(Proof { model, answers: Vec::new(), proofs: Vec::new(), states: 0, plain_posts: None });
+            return Ok(Proof {
+                model,
+                answers: Vec::new(),
+                proofs: Vec::new(),
+                states: 0,
+                plain_posts: None,
+                has_end: None,
+            });
         }
         let options = self.prove_options(limits);
         let mut proof = prove(&self.watched, self.written.condition, &options)?;
+        let is_of_ends =
+            |answer: &TargetAnswer| answer.target == Target::FinalStates && matches!(answer.answer, Found::Holds(_));
+        if let Some(question) = self.written.condition.filter(|_| proof.answers.iter().any(is_of_ends)) {
+            proof.has_end = has_end(&self.watched, question, &options);
+        }
         if self.queued.is_some() && model == Model::Tso && program.posts == Posts::Plain {
             carry_over(&mut proof, program, &options)?;
         }

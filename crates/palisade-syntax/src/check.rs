@@ -86,8 +86,9 @@ pub fn roles_without_end(program: &Program, is_reached: impl Fn(ThreadId, LabelI
     program.thread_ids().filter(|(_, thread)| !thread.is_left_out()).filter_map(warning).collect()
 }
 
-/// The warnings about roles of machine code that access no memory that others see: a closure that
-/// was never called, or one of which the compiler has left nothing.
+/// The warnings about roles of machine code that access no memory that others write or see: a
+/// closure that was never called, one of which the compiler has left nothing, or one that reads
+/// what nobody stores.
 pub fn roles_that_do_nothing(program: &Program) -> Vec<Diagnostic> {
     if !program.source.is_listing {
         return Vec::new();
@@ -97,7 +98,7 @@ pub fn roles_that_do_nothing(program: &Program) -> Vec<Diagnostic> {
         !thread.is_left_out() && !thread.instructions.iter().any(accesses)
     };
     let warning = |thread: &Thread| {
-        let message = format!("role `{}` accesses nothing that others see", thread.name);
+        let message = format!("role `{}` does nothing that others see, and sees nothing that others do", thread.name);
         Diagnostic::warning(message, thread.span).with_note("the verdict says nothing about what it was meant to do")
     };
     program.threads.iter().filter(does_nothing).map(warning).collect()

@@ -163,5 +163,8 @@ pub(super) fn expected(path: &Path, asked: &[NetQuestion]) -> Result<BTreeMap<St
             answers.insert(name, verdict);
         }
     }
+    if answers.is_empty() {
+        return Err(failed("no row has an answer to what is asked: `file` is an ending of a net's path".to_owned()));
+    }
     Ok(answers)
 }

@@ -17,7 +17,7 @@ use super::words::Ask;
 use super::{Exit, Loaded, SharedOptions};
 use crate::hangs::HangOptions;
 use crate::limits::Limits;
-use crate::program::Program;
+use crate::program::{Program, Thread};
 use crate::questions::{
     Concurrency, EventRobustness, LanguageRobustness, Properties, PropertyOptions, PsoRobustness, Robustness,
     TriangularRaces, WaitsForEver, carry_to_language,
@@ -120,10 +120,11 @@ pub(in crate::cli) fn tell<T>(
         loaded.posts_as_in_text()?;
     }
     let first = if asks.len() > 1 { CONFIGURATIONS[0] } else { u64::MAX };
+    let model = arguments.model.model();
     let mut answered = Vec::new();
     let looked_for_hangs = if looks_for_hangs(arguments, loaded) {
         let most = if loaded.program.says_waits() { CONFIGURATIONS[0] } else { OF_SPINNING };
-        answer(arguments, Ask::Hangs, most, asking, loaded, observer)?
+        answer(arguments, (Ask::Hangs, model), most, asking, loaded, observer)?
     } else {
         None
     };
@@ -141,7 +142,7 @@ pub(in crate::cli) fn tell<T>(
         let is_support =
             *ask == Ask::Robustness && answered.is_empty() && asks.len() > 1 && !arguments.asks_for(ask.name());
         if !is_support {
-            answered.extend(answer(arguments, *ask, first, asking, loaded, observer)?);
+            answered.extend(answer(arguments, (*ask, model), first, asking, loaded, observer)?);
         }
     }
     // Where robustness is not asked, as under SC.
@@ -153,11 +154,16 @@ pub(in crate::cli) fn tell<T>(
         |(ask, answered): &(Ask, Answered<'_>)| *ask == Ask::Properties && has_answer(answered) && answered.is_open();
     if asks.len() > 1
         && let Some(position) = answered.iter().position(is_open)
-        && let Some(found) = answer(arguments, Ask::Properties, CONFIGURATIONS[1], asking, loaded, observer)?
+        && let Some(found) = answer(arguments, (Ask::Properties, model), CONFIGURATIONS[1], asking, loaded, observer)?
         && has_answer(&found.1)
         && says_no_less(&found.1, &answered[position].1)
     {
         answered[position] = found;
+    }
+    if arguments.model.language().is_some() {
+        for (position, found) in shown_by_x86(arguments, &answered, asking, loaded, observer)? {
+            answered[position] = found;
+        }
     }
     refuse_faults(&answered)?;
     let mut accounts: Vec<Account<'_>> = answered.iter().flat_map(|(_, answered)| answered.accounts()).collect();
@@ -173,6 +179,16 @@ pub(in crate::cli) fn tell<T>(
     }
     if let Some(last) = accounts.last_mut().filter(|_| loaded.program.has_grace_periods()) {
         last.note(0, "hangs", "not asked, as threads wait for grace periods");
+    }
+    let (program, is_of_language) = (&loaded.program, arguments.model.language().is_some());
+    let may_hang = match program.source.is_listing {
+        true => program.threads.iter().any(Thread::may_spin),
+        false => is_of_language && program.says_waits(),
+    };
+    let is_asked = accounts.iter().any(|account| matches!(account.ask, "hangs" | "hopeless"));
+    let is_left_out = may_hang && !is_asked && !hangs_are_open && arguments.ask.is_empty();
+    if let Some(last) = accounts.last_mut().filter(|_| is_left_out) {
+        last.note(0, "hangs", "not asked: `--ask hangs` asks whether anybody waits for ever");
     }
     let waits_for_events = loaded.program.is_event_driven() && loaded.program.says_waits();
     if let Some(last) = accounts.last_mut().filter(|_| waits_for_events && arguments.ask.is_empty()) {
@@ -200,11 +216,11 @@ pub(in crate::cli) fn tell<T>(
     Ok(hand_over(&told, &alarms))
 }
 
-/// Asks one question, about properties with so many configurations at most; nothing where the
-/// program turns out not to have it.
+/// Asks one question under a model of machines, about properties with so many configurations at
+/// most; nothing where the program turns out not to have it.
 fn answer<'q>(
     arguments: &CheckArguments,
-    ask: Ask,
+    (ask, model): (Ask, Model),
     most: u64,
     asking: &Asking<'_>,
     loaded: &'q Loaded,
@@ -223,7 +239,7 @@ fn answer<'q>(
                 most,
                 values,
                 language: arguments.model.language(),
-                ..PropertyOptions::new(arguments.model.model())
+                ..PropertyOptions::new(model)
             };
             let properties = Properties::new(about, options)?;
             if properties.are_none() {
@@ -258,13 +274,53 @@ fn answer<'q>(
                     ignore_timeouts: arguments.ignore_timeouts,
                     // Of what only spins it is told alone that it is stuck.
                     rest_between_rounds: is_looked_for && !loaded.program.says_waits(),
-                    ..HangOptions::new(arguments.model.model())
+                    ..HangOptions::new(model)
                 },
             })
         }
         Ask::Races => asking.ask(TriangularRaces { about, values }),
     };
     Ok(Some((ask, answered)))
+}
+
+/// The answers, by their positions, that x86 changes where a program is not robust against a
+/// language: what interleavings never show, x86 may, and the usual mapping to x86 has no executions
+/// but those of the language (Lahav et al., PLDI 2017).
+fn shown_by_x86<'q>(
+    arguments: &CheckArguments,
+    answered: &[(Ask, Answered<'q>)],
+    asking: &Asking<'_>,
+    loaded: &'q Loaded,
+    observer: &'q dyn Observer,
+) -> Result<Vec<(usize, (Ask, Answered<'q>))>, InputError> {
+    let is_robustness = |(ask, _): &&(Ask, Answered<'q>)| *ask == Ask::Robustness;
+    let is_violated = |account: &Account<'_>| account.standing() == Standing::Violated;
+    let robustness = answered.iter().find(is_robustness);
+    if !robustness.is_some_and(|(_, found)| found.accounts().iter().any(is_violated)) {
+        return Ok(Vec::new());
+    }
+    // What an `exists` asks for is no violation.
+    let shows = |account: &Account<'_>| match &account.answer {
+        account::Answer::Violated(_) => true,
+        account::Answer::Holds(proof) => proof.example.is_some(),
+        account::Answer::Unknown(_) => false,
+    };
+    let all_shown = |found: &Answered<'q>| found.accounts().iter().map(shows).collect::<Vec<bool>>();
+    let mut shown = Vec::new();
+    let is_carried = |(_, (ask, _)): &(usize, &(Ask, Answered<'q>))| matches!(ask, Ask::Properties | Ask::Hangs);
+    for (position, (ask, found)) in answered.iter().enumerate().filter(is_carried) {
+        let before = all_shown(found);
+        if before.iter().all(|is_shown| *is_shown) {
+            continue;
+        }
+        let other = answer(arguments, (*ask, Model::Tso), CONFIGURATIONS[0], asking, loaded, observer)?;
+        let shows_more = |(_, other): &(Ask, Answered<'q>)| {
+            let after = all_shown(other);
+            before != after && before.iter().zip(&after).all(|(before, after)| before <= after)
+        };
+        shown.extend(other.filter(shows_more).map(|other| (position, other)));
+    }
+    Ok(shown)
 }
 
 /// Whether later answers about properties leave nothing open that earlier ones decide: a limit may

@@ -176,8 +176,13 @@ fn what_holds_behind_a_filter_says_so() {
         let text = format!("{text}{filter}forall (1:r=0 \\/ 1:r=1)\n");
         run(&[("f.litmus", &text)], "check f.litmus").1
     };
-    assert!(said("filter (1:r=5)\n").contains("  filter   said of final states that it keeps"));
-    assert!(!said("").contains("filter"));
+    assert!(said("filter (1:r=5)\n").contains("  filter   no final state meets it"));
+    assert!(!said("filter (1:r=1)\n").contains("  filter "));
+    assert!(!said("").contains("filter") && !said("").contains("comes to an end"));
+    let text =
+        "C f\n{}\nP0(int *x) { while (READ_ONCE(*x) == 0) ; }\nP1(int *y) { int r = READ_ONCE(*y); }\nforall (1:r=9)\n";
+    let (_, said) = run(&[("f.litmus", text)], "check f.litmus");
+    assert!(said.contains("  note     no run comes to an end, so this was asked of none"), "{said}");
 }
 
 #[test]

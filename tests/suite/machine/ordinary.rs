@@ -89,5 +89,5 @@ fn harnesses_of_one_test_have_answers_of_their_own() {
 #[test]
 fn roles_that_do_nothing_are_named() {
     let (code, text) = told("does_nothing");
-    assert!(code == Some(0) && text.contains("role `idle` accesses nothing that others see"), "{text}");
+    assert!(code == Some(0) && text.contains("role `idle` does nothing that others see"), "{text}");
 }

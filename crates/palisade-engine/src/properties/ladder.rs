@@ -11,7 +11,7 @@ use palisade_evidence::{PropertyProof, PropertyReason};
 use palisade_exploration::buffered::{Goal, Slice, Values, targets};
 use palisade_exploration::instrumented::Fault;
 use palisade_model::program::{Action, Program};
-use palisade_semantics::{Question, Target};
+use palisade_semantics::{Condition, Proposition, Quantifier, Question, Target};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
@@ -29,6 +29,22 @@ pub fn prove(program: &Program, question: Option<&Question>, options: &ProveOpti
     prove_knowing(program, question, options, &Known::of(program))
 }
 
+/// Whether some computation ends in a final state that a question is asked of; nothing where that
+/// is not found in short time.
+pub fn has_end(program: &Program, question: &Question, options: &ProveOptions) -> Option<bool> {
+    /// Configurations enough for the end of most programs.
+    const MOST: u64 = 10_000;
+    let any = Condition { quantifier: Quantifier::Exists, proposition: Proposition::True };
+    let question = Question { filter: question.filter.clone(), condition: Some(any), locations: Vec::new() };
+    let options =
+        ProveOptions { only: vec![Target::FinalStates], by: None, most: MOST, shorten: false, ..options.clone() };
+    match &prove(program, Some(&question), &options).ok()?.answers.first()?.answer {
+        Answer::Violated(_) => Some(true),
+        Answer::Holds(_) => Some(false),
+        Answer::Open(_) => None,
+    }
+}
+
 /// Answers the targets of a program that may have other fences, or exchanges in the place of
 /// stores, than the one of which so much is known.
 pub(super) fn prove_knowing(
@@ -39,8 +55,14 @@ pub(super) fn prove_knowing(
 ) -> Result<Proof, Fault> {
     assert!(!program.is_event_driven(), "properties are those of threads, and the program has events or tasks");
     let asked = if options.only.is_empty() { targets(program, question) } else { options.only.clone() };
-    let mut proof =
-        Proof { model: options.model, answers: Vec::new(), proofs: Vec::new(), states: 0, plain_posts: None };
+    let mut proof = Proof {
+        model: options.model,
+        answers: Vec::new(),
+        proofs: Vec::new(),
+        states: 0,
+        plain_posts: None,
+        has_end: None,
+    };
     proof.answers = around(program, options, &asked, |few, options| prove(few, None, options));
     let answered: BTreeSet<Target> = proof.answers.iter().map(|answer| answer.target).collect();
     let open: Vec<Target> = asked.iter().filter(|target| !answered.contains(target)).copied().collect();

@@ -40,7 +40,7 @@ mod tests;
 pub mod placement;
 pub mod races;
 
-pub use ladder::prove;
+pub use ladder::{has_end, prove};
 pub use palisade_exploration::buffered::targets;
 pub use posts::carry_over;
 pub use replay::Violation;
@@ -201,6 +201,9 @@ pub struct Proof {
     /// Why a program of events and tasks is robust with its plain posts, so that it keeps what it
     /// keeps where posts drain.
     pub plain_posts: Option<TaskCertificate>,
+    /// Of a question about final states that holds: whether some computation ends in one that it is
+    /// asked of; nothing where that is not known, or was not asked ([`has_end`]).
+    pub has_end: Option<bool>,
 }
 
 impl Proof {

@@ -133,6 +133,12 @@ impl Verdicts {
         })
     }
 
+    /// The model that an answer under another one is about: of a language interleavings are asked,
+    /// and what x86 does is an execution of it, interleavings among them.
+    fn meant(&self, model: Model) -> Model {
+        if self.carried.language.is_some() && model == Model::Tso { Model::Sc } else { model }
+    }
+
     /// The question whether nobody hangs under a model, and with or without timeouts, if the job
     /// asks it or looks for it.
     fn freedom(&self, model: Model, ignores_timeouts: bool) -> Result<Question, String> {
@@ -247,19 +253,26 @@ impl Asked for Verdicts {
             Evidence::Stuck(_, witness) if witness.hopeless.is_some() => {
                 (self.hope(witness.model, witness.ignores_timeouts)?, false)
             }
-            Evidence::Free(_, certificate) => (self.freedom(certificate.model, certificate.ignores_timeouts)?, true),
+            Evidence::Free(_, certificate) => {
+                (self.freedom(self.meant(certificate.model), certificate.ignores_timeouts)?, true)
+            }
             Evidence::Stuck(_, witness) => {
-                let question = self.freedom(witness.model, witness.ignores_timeouts)?;
+                let question = self.freedom(self.meant(witness.model), witness.ignores_timeouts)?;
                 if self.hangs_under == Some(witness.model) {
                     self.questions.add(question);
                     self.words = ("holds", "violated");
                 }
                 (question, false)
             }
-            Evidence::PropertyWitness(_, witness) => return self.take_property(witness.model, witness.target, true),
+            Evidence::PropertyWitness(_, witness) => {
+                return self.take_property(self.meant(witness.model), witness.target, true);
+            }
             Evidence::Property(..) => {
                 let Some(facts) = &accepted.properties else { return Ok(()) };
-                return facts.shown.iter().try_for_each(|target| self.take_property(facts.model, *target, false));
+                return facts
+                    .shown
+                    .iter()
+                    .try_for_each(|target| self.take_property(self.meant(facts.model), *target, false));
             }
             _ => return Ok(()),
         };

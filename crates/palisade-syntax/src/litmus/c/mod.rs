@@ -29,6 +29,7 @@ use self::threads::Head;
 use self::types::Pointers;
 use super::initial::{InitialItem, InitialPlace, WrittenValue};
 use super::pointers::only_pointers;
+use super::question::{WrittenLocation, WrittenQuestion};
 use super::resolve::fitting;
 use super::{LitmusTest, initial, question, sections};
 use crate::Diagnostic;
@@ -149,6 +150,7 @@ pub(super) fn whole(source: &Arc<SourceText>) -> Result<(LitmusTest, Texts), Vec
     locations.fit(&items, &heads, &Pointers { taken, guessed }).map_err(one)?;
     let names = Names { locals: &locals, locations, threads: &threads, has_pointers };
     let question = super::resolve::question(&written, &names).map_err(one)?;
+    warnings.extend(unknown_locations(&written, &items, &heads));
     warnings.sort_by_key(|warning| warning.span);
     let mut program = Program {
         name: header.name.clone(),
@@ -184,6 +186,25 @@ fn has_pointers(items: &[InitialItem], heads: &[Head<'_>], locations: &Locations
         body::body(text, head, locations, Vec::new()).is_ok_and(|body| !body.pointers.taken.is_empty())
     };
     items.iter().flat_map(|item| &item.values).any(WrittenValue::is_address) || heads.iter().any(is_taken)
+}
+
+/// The warnings about locations of the condition that the test has nowhere else: they hold 0.
+fn unknown_locations(written: &WrittenQuestion, items: &[InitialItem], heads: &[Head<'_>]) -> Vec<Diagnostic> {
+    let is_given = |name: &str| {
+        let is_it = |item: &InitialItem| matches!(&item.place, InitialPlace::Location { name: own, .. } if own == name);
+        let mut parameters = heads.iter().flat_map(|head| &head.parameters);
+        items.iter().any(is_it) || parameters.any(|parameter| parameter.name.text == name)
+    };
+    let mut warnings = Vec::new();
+    written.locations(&mut |location| {
+        if let WrittenLocation::Memory { name, span, .. } = location
+            && !is_given(name)
+        {
+            let message = format!("no thread has `{name}`, and nothing gives it a value");
+            warnings.push(Diagnostic::warning(message, *span).with_label("it holds 0"));
+        }
+    });
+    warnings
 }
 
 /// The values of memory that are not 0.

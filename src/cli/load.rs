@@ -377,7 +377,12 @@ fn option_error(program: &Program, error: &OverrideError) -> InputError {
             let is_event = program.events().any(|(_, event)| event.name == *name);
             let names = program.threads.iter().filter(|it| it.is_thread()).map(|thread| thread.name.as_str());
             let help = is_event.then(|| format!("`{name}` is an event: say `--events {name}=…`"));
-            help.or_else(|| syntax::did_you_mean_or_list(name, "thread", names))
+            let first = format!("{name}_0");
+            let is_split = program.threads.iter().any(|thread| thread.name == first);
+            let split = || {
+                is_split.then(|| format!("`{name}` says `self`: write another number in `[…]` behind it in the text"))
+            };
+            help.or_else(split).or_else(|| syntax::did_you_mean_or_list(name, "thread", names))
         }
         OverrideError::UnknownEvent { name } => {
             let is_thread = program.threads.iter().any(|thread| thread.is_thread() && thread.name == *name);

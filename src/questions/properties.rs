@@ -4,7 +4,7 @@
 use super::{About, Evident, Question};
 use crate::evidence::{Evidence, PropertyReason};
 use crate::limits::Limits;
-use crate::program::{Copies, Posts, Program, Queued};
+use crate::program::{Copies, Instruction, Posts, Program, Queued};
 use crate::properties::{
     Answer as Found, DEFAULT_BUFFER, Proof, ProveOptions, Rung, TargetAnswer, Violation, Why, carry_over, has_end,
     prove, targets,
@@ -441,9 +441,13 @@ fn chosen(stated: &Stated<'_>, all: Vec<Target>, only: &[String]) -> Result<Vec<
         return Ok(all);
     }
     // The names under which a property can be asked for.
-    let names = |target: Target| match stated.label(target) {
-        Some((thread, label)) => vec![label.to_owned(), format!("{thread}.{label}")],
-        None => Vec::new(),
+    let names = |target: Target| {
+        let own = stated.label(target).map(|(thread, label)| [label.to_owned(), format!("{thread}.{label}")]);
+        let of_statement = labels_in_front(stated.program, target).into_iter();
+        own.into_iter()
+            .flatten()
+            .chain(of_statement.flat_map(|(thread, label)| [label.clone(), format!("{thread}.{label}")]))
+            .collect::<Vec<_>>()
     };
     let mut asked = Vec::new();
     for label in only {
@@ -457,6 +461,18 @@ fn chosen(stated: &Stated<'_>, all: Vec<Target>, only: &[String]) -> Result<Vec<
         asked.extend(found.into_iter().filter(|target| !asked.contains(target)).collect::<Vec<_>>());
     }
     Ok(asked)
+}
+
+/// The names that the text has for the beginning of the statement of a property, whose first steps
+/// may be loads of what it says, with the thread's name.
+fn labels_in_front(program: &Program, target: Target) -> Vec<(String, String)> {
+    let Target::Instruction { thread, instruction } = target else { return Vec::new() };
+    // What watches joint control states is no thread of the text.
+    let Some(thread) = program.threads.get(thread.index()) else { return Vec::new() };
+    let whole = thread.instruction(instruction).span;
+    let is_part = |own: &&Instruction| whole.start <= own.span.start && own.span.end <= whole.end;
+    let labels = thread.instructions.iter().filter(is_part).filter_map(|own| thread.label(own.source).written());
+    labels.map(|label| (thread.name.clone(), label.to_owned())).collect()
 }
 
 /// Why there is no answer, in words.

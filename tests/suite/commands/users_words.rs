@@ -36,6 +36,25 @@ fn printed(program: &str, words: &[&str]) -> String {
     String::from_utf8(run.stdout).expect("UTF-8")
 }
 
+/// A label may stand in front of a statement that loads first. A thread whose copies are threads of
+/// their own has no other number.
+#[test]
+fn labels_and_threads_have_the_names_of_the_text() {
+    let text = "program O\naddress inside, y\nthread t [2] { let k = fetch_add(y, self); here: ensure inside == 0; cs: nop; }\n\
+                never t at cs, t at cs\n";
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("o.pal"), text).expect("it is written");
+    let said = |line: &str| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_palisade"));
+        let output = command.args(line.split(' ')).current_dir(folder.path()).output().expect("it runs");
+        String::from_utf8([output.stdout, output.stderr].concat()).expect("UTF-8")
+    };
+    let only = said("check --only here o.pal");
+    assert!(only.contains("ensure   t_0, t_1 (line 3): proved"), "{only}");
+    assert!(said("check --only nowhere o.pal").contains("`here`, `t_0.here`"));
+    assert!(said("check --threads t=3 o.pal").contains("`t` says `self`"));
+}
+
 #[test]
 fn steps_stand_beside_their_lines() {
     let text = printed(BROKEN, &["check", "--all"]);

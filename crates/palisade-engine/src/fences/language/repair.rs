@@ -213,7 +213,7 @@ pub fn language_offer(program: &Program, axioms: Axioms, options: &FenceOptions)
 
 /// What is on offer: orderings stronger than those of the text, and fences where something accesses
 /// memory, or where control goes several ways. A fence anywhere else orders no more than one at the
-/// place that control goes to from there.
+/// place that control goes to from there, and is on offer where that one may be excluded.
 pub(super) fn offer(program: &Program, axioms: Axioms, options: &FenceOptions) -> Vec<(Measure, Cost)> {
     let sites = Sites::of(program);
     let mut offer = Vec::new();
@@ -226,10 +226,11 @@ pub(super) fn offer(program: &Program, axioms: Axioms, options: &FenceOptions) -
         }
     }
     let cost = Cost::of_count(PLACE + Choosable::FENCE);
+    let is_restricted = !options.only.is_empty() || !options.never.is_empty();
     let fences = permitted(program, options).into_iter().filter(|measure| {
         let by_label = |label| {
             let mut own = program.thread(measure.thread()).instructions.iter().filter(|own| own.source == label);
-            own.clone().any(|own| own.action.address().is_some()) || own.nth(1).is_some()
+            is_restricted || own.clone().any(|own| own.action.address().is_some()) || own.nth(1).is_some()
         };
         matches!(measure, Measure::Fence { label, .. } if by_label(*label))
     });

@@ -29,6 +29,7 @@ pub fn language_page(
     let mut page = Page::new(context.file, news, headline(result));
     page.fact("program", &context.program.name);
     page.fact("for", program_words(context.program, context.changed));
+    result.notes.iter().for_each(|(heading, words)| page.fact(heading, words));
     page.fact("time", format!("{:.3} s", context.seconds));
     page.section("Source", &marked(document, context).html());
     page.section("Changes", &changes(result, context));

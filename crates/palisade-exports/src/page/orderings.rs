@@ -33,6 +33,7 @@ pub fn orderings_page(result: &Result<'_>, context: &Context<'_>, command: &str)
     let mut page = Page::new(context.file, news, headline(found));
     page.fact("program", &program.name);
     page.fact("for", program_words(program, context.changed));
+    result.notes.iter().for_each(|(heading, words)| page.fact(heading, words));
     page.fact("time", format!("{:.3} s", context.seconds));
     let mut sections = section("Properties", &properties(result.properties));
     sections.push_str(&section("Orderings", &places(program, result.places())));

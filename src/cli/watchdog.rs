@@ -3,9 +3,10 @@
 //!
 //! Work looks at its limits and ends by itself, with all that it has to tell. Where it does not,
 //! nobody answers by the time, or within the memory, that was asked for. Then this thread does,
-//! [somewhat later](GRACE), in the form that was asked for; after a request to end it waits for [a
-//! second](PATIENCE). What was found of other inputs is printed as well, and so is what a command
-//! has [left](super::pending::found) for the case.
+//! [somewhat later](GRACE), in the form that was asked for; at once where half as much memory again
+//! is taken. After a request to end it waits for [a second](PATIENCE). What was found of other
+//! inputs is printed as well, and so is what a command has [left](super::pending::found) for the
+//! case.
 
 use super::options::interrupted;
 use super::output::print_and_keep;
@@ -104,6 +105,8 @@ impl Watched {
             };
             if is_writing() && reason != StopReason::Interrupted {
                 behind.written += passed;
+            } else if self.takes_far_more() {
+                give_up(&asked, StopReason::Memory);
             } else if self.is_due(behind, now) {
                 give_up(&asked, reason);
             }
@@ -118,9 +121,18 @@ impl Watched {
         if self.timeout.is_some_and(|timeout| now.saturating_duration_since(begun) >= timeout) {
             return Some(StopReason::Timeout);
         }
-        let most = self.memory?;
-        let is_more = resident_bytes().is_some_and(|resident| resident > most.saturating_add(most / 10));
-        is_more.then_some(StopReason::Memory)
+        self.takes_more_by(10).then_some(StopReason::Memory)
+    }
+
+    /// Whether the process takes more memory than it may, by one part in so many.
+    fn takes_more_by(&self, part: u64) -> bool {
+        let Some(most) = self.memory else { return false };
+        resident_bytes().is_some_and(|resident| resident > most.saturating_add(most / part))
+    }
+
+    /// Whether it takes so much more that nobody can wait for it to end by itself.
+    fn takes_far_more(&self) -> bool {
+        self.takes_more_by(2)
     }
 
     /// Whether nobody will answer any more.

@@ -135,9 +135,11 @@ pub fn carry_to_language(program: &Program, accounts: &mut [Account<'_>]) {
         let what =
             if account.verdict.starts_with("Never") { "no interleaving has it" } else { "all interleavings keep it" };
         let why = match standing {
+            Standing::Violated | Standing::Holds if !is_whole => {
+                "but in these no weak compare-exchange fails for no reason"
+            }
             Standing::Violated => "but the program has other executions, or a race",
             Standing::Unknown => "but whether there are other executions is not known",
-            Standing::Holds if !is_whole => "but in these no weak compare-exchange fails for no reason",
             Standing::Holds => {
                 account.phrase.push_str(", and all executions are interleavings");
                 continue;

@@ -359,6 +359,20 @@ fn fences_stand_where_control_goes_two_ways() {
     }
 }
 
+/// Inside of a statement the text has no place for a fence: the one behind it serves.
+#[test]
+fn no_fence_stands_inside_of_a_statement() {
+    let text = "program F\naddress x, y\nthread a {\n  let r = 0;\n  await cas(y, 0, 1, acquire) == 0;\n  \
+                r = load(x, acquire);\n}\nthread b {\n  let r = 0;\n  store(x, 1, release);\n  fence(seq_cst);\n  \
+                r = load(y, acquire);\n}\n";
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("f.pal"), text).expect("it is written");
+    let (status, out, err) = said(folder.path(), "fences --model c11 f.pal --apply");
+    assert!(status == 0 && out.starts_with("f.pal: 1 change for robustness against C11, no fewer"), "{out}{err}");
+    let (status, out, _) = said(folder.path(), "check --model c11 --ask robustness f.pal");
+    assert!(status == 0, "{out}");
+}
+
 /// What machines may do besides is said of the weaker orderings as of the stated ones.
 #[test]
 fn weaker_orderings_say_what_holds_of_machines() {

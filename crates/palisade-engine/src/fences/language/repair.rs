@@ -12,7 +12,8 @@ use crate::fences::repair::{Checker, Checks, RepairError, RepairOptions, Repaire
 use crate::robustness::{GraphViolation, StaleAnswer, StaleOptions};
 use palisade_evidence::{RepairEvidence, Row, RowWitness, StaleCertificate, ValidProof, ValidSet};
 use palisade_model::limits::StopReason;
-use palisade_model::program::{Measure, NoText, Program, Sites};
+use palisade_model::program::{Instruction, LabelId, Measure, NoText, Program, Sites, Thread};
+use palisade_model::text::Span;
 use palisade_semantics::graphs::Axioms;
 
 /// What a change of a place costs, whatever it is: so many times what the weakest ordering costs.
@@ -212,8 +213,9 @@ pub fn language_offer(program: &Program, axioms: Axioms, options: &FenceOptions)
 }
 
 /// What is on offer: orderings stronger than those of the text, and fences where something accesses
-/// memory, or where control goes several ways. A fence anywhere else orders no more than one at the
-/// place that control goes to from there, and is on offer where that one may be excluded.
+/// memory, or where control goes several ways in front of a statement. A fence in front of any
+/// other statement orders no more than one at the place that control goes to from there, and is on
+/// offer where that one may be excluded.
 pub(super) fn offer(program: &Program, axioms: Axioms, options: &FenceOptions) -> Vec<(Measure, Cost)> {
     let sites = Sites::of(program);
     let mut offer = Vec::new();
@@ -227,16 +229,28 @@ pub(super) fn offer(program: &Program, axioms: Axioms, options: &FenceOptions) -
     }
     let cost = Cost::of_count(PLACE + Choosable::FENCE);
     let is_restricted = !options.only.is_empty() || !options.never.is_empty();
-    let fences = permitted(program, options).into_iter().filter(|measure| {
-        let by_label = |label| {
-            let mut own = program.thread(measure.thread()).instructions.iter().filter(|own| own.source == label);
-            is_restricted || own.clone().any(|own| own.action.address().is_some()) || own.nth(1).is_some()
-        };
-        matches!(measure, Measure::Fence { label, .. } if by_label(*label))
-    });
+    let is_on_offer = |measure: &Measure| {
+        let Measure::Fence { thread, label, .. } = *measure else { return false };
+        let thread = program.thread(thread);
+        let is_here = |own: &&Instruction| own.source == label;
+        let accesses = |own: &Instruction| own.action.address().is_some();
+        let ways = thread.instructions.iter().filter(is_here).count();
+        thread.instructions.iter().filter(is_here).any(accesses)
+            || (is_restricted || ways > 1) && begins_a_statement(program, thread, label)
+    };
+    let fences = permitted(program, options).into_iter().filter(is_on_offer);
     offer.extend(fences.map(|fence| (fence, cost.clone())));
     offer.retain(|(measure, _)| !options.withheld.contains(measure));
     offer
+}
+
+/// Whether a label of a text, at which nothing accesses memory, is for certain in front of a
+/// statement: in the middle of one that accesses memory the text has no place for a fence.
+fn begins_a_statement(program: &Program, thread: &Thread, label: LabelId) -> bool {
+    let overlap = |one: Span, other: Span| one.start < other.end && other.start < one.end;
+    let here = || thread.instructions.iter().filter(|own| own.source == label);
+    let mut accesses = thread.instructions.iter().filter(|own| own.action.address().is_some());
+    !program.source.is_listing && !accesses.any(|access| here().any(|own| overlap(own.span, access.span)))
 }
 
 /// Measures of which none is about the same access as another one.

@@ -294,9 +294,21 @@ impl<'a> Contest<'a> {
         });
     }
 
+    /// Whether the time is up by so much that answers are told without their evidence.
+    fn is_late(&self) -> bool {
+        self.shared.timeout.is_some_and(|timeout| self.begin.elapsed() > timeout + timeout / 10)
+    }
+
     /// Checks and writes the evidence of an answer. What is rejected, or not checked to the end
     /// where that was asked for, is no answer.
     pub(super) fn confirm(&mut self, name: &str, found: &Found<'_>, limits: &Limits, asked: &mut AskedQuestion) {
+        if self.is_late() {
+            asked.reason = Some("its evidence is late".to_owned());
+            if self.arguments.verify {
+                asked.coverable = None;
+            }
+            return;
+        }
         if self.arguments.verify || cfg!(debug_assertions) {
             let again = self.accepted_set.as_ref().and_then(|set| found.check_again(set));
             let check = again.unwrap_or_else(|| found.check());

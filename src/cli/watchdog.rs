@@ -4,9 +4,9 @@
 //! Work looks at its limits and ends by itself, with all that it has to tell. Where it does not,
 //! nobody answers by the time, or within the memory, that was asked for. Then this thread does,
 //! [somewhat later](GRACE), in the form that was asked for; at once where half as much memory again
-//! is taken. After a request to end it waits for [a second](PATIENCE). What was found of other
-//! inputs is printed as well, and so is what a command has [left](super::pending::found) for the
-//! case.
+//! is taken, unless evidence is being written. After a request to end it waits for [a
+//! second](PATIENCE). What was found of other inputs is printed as well, and so is what a command
+//! has [left](super::pending::found) for the case.
 
 use super::options::interrupted;
 use super::output::print_and_keep;
@@ -124,7 +124,8 @@ impl Watched {
         self.takes_more_by(10).then_some(StopReason::Memory)
     }
 
-    /// Whether the process takes more memory than it may, by one part in so many.
+    /// Whether the process takes more memory than it may, by more than this part of it: a tenth for
+    /// 10.
     fn takes_more_by(&self, part: u64) -> bool {
         let Some(most) = self.memory else { return false };
         resident_bytes().is_some_and(|resident| resident > most.saturating_add(most / part))

@@ -3,7 +3,7 @@
 
 use super::{About, Evident, Question};
 use crate::evidence::{Evidence, StaleClaim};
-use crate::limits::Limits;
+use crate::limits::{Limits, StopReason};
 use crate::program::{Heading, Instruction, InstructionId, Operation, Program, ThreadId};
 use crate::report::account::{Account, Answer, Mark, Proof, Rule, Shown, Standing};
 use crate::report::graph::GraphWords;
@@ -238,10 +238,9 @@ impl Question for LanguageRobustness<'_> {
                 account.note(0, "reason", reason.to_string());
             }
             (StaleVerdict::RestsOnUnknown, _) => {
-                let reason = "it rests on accesses whose orderings are not known: if they are relaxed there is a violation, \
-                              if they are sequentially consistent there is none";
-                account.leave_open(account.verdict.clone(), reason);
-                account.note(0, "reason", reason.to_owned());
+                let reason = StopReason::Orderings.to_string();
+                account.leave_open(account.verdict.clone(), reason.clone());
+                account.note(0, "reason", reason);
                 self.say_what_is_relaxed(account);
             }
             (StaleVerdict::NotRobust | StaleVerdict::Racy, None) => {

@@ -7,7 +7,7 @@ use palisade_model::net::{Count, Property};
 pub struct AskedQuestion {
     /// Whether some target can be covered, or a marking reached; nothing where that is not known.
     pub coverable: Option<bool>,
-    /// Why it is not known.
+    /// Why it is not known, or has no evidence.
     pub reason: Option<String>,
     /// The strategy that answered.
     pub strategy: &'static str,

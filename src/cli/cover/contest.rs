@@ -302,7 +302,9 @@ impl<'a> Contest<'a> {
     /// Checks and writes the evidence of an answer. What is rejected, or not checked to the end
     /// where that was asked for, is no answer.
     pub(super) fn confirm(&mut self, name: &str, found: &Found<'_>, limits: &Limits, asked: &mut AskedQuestion) {
-        if self.is_late() {
+        let is_wanted = self.arguments.verify || self.arguments.certificate.is_some() || cfg!(debug_assertions);
+        if is_wanted && self.is_late() {
+            remark(format_args!("Note: {name}: its evidence is late\n"));
             asked.reason = Some("its evidence is late".to_owned());
             if self.arguments.verify {
                 asked.coverable = None;

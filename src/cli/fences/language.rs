@@ -72,7 +72,6 @@ pub(super) fn answer(
         LanguageRepair::Valid(measures) if arguments.apply && !measures.is_empty() && written.is_none() => {
             Exit::Unknown
         }
-        LanguageRepair::Valid(_) if !result.is_taken() => Exit::Unknown,
         LanguageRepair::Valid(_) => Exit::Holds,
         LanguageRepair::Impossible(_) => Exit::Fails,
         LanguageRepair::Unknown(_) => Exit::Unknown,

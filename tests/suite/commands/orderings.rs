@@ -371,6 +371,27 @@ fn no_fence_stands_inside_of_a_statement() {
     assert!(status == 0 && out.starts_with("f.pal: 1 change for robustness against C11, no fewer"), "{out}{err}");
     let (status, out, _) = said(folder.path(), "check --model c11 --ask robustness f.pal");
     assert!(status == 0, "{out}");
+    let text = "program G\naddress x, y\nthread a { let r = fetch_add(x, 1, relaxed) + load(y, relaxed); }\n\
+                thread b { store(y, 1, relaxed); fence(seq_cst); let r = load(x, relaxed); }\n";
+    std::fs::write(folder.path().join("g.pal"), text).expect("it is written");
+    for line in ["fences --model c11 g.pal", "fences --model c11 g.pal --diff"] {
+        let (status, out, err) = said(folder.path(), line);
+        assert!(status == 3 && out.contains("in the middle of a statement"), "{line}: {status} {out}{err}");
+    }
+}
+
+/// Threads have fences in C as well: these are not the kernel's.
+#[test]
+fn a_fence_of_c_is_not_the_kernels() {
+    let text = "C fenced\n{}\nP0(atomic_int* x, atomic_int* y) { atomic_store_explicit(x, 1, memory_order_relaxed); \
+                atomic_thread_fence(memory_order_seq_cst); int r0 = atomic_load_explicit(y, memory_order_relaxed); }\n\
+                P1(atomic_int* x, atomic_int* y) { atomic_store_explicit(y, 1, memory_order_relaxed); \
+                atomic_thread_fence(memory_order_seq_cst); int r0 = atomic_load_explicit(x, memory_order_relaxed); }\n\
+                exists (0:r0=0 /\\ 1:r0=0)\n";
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("f.litmus"), text).expect("it is written");
+    let (_, out, _) = said(folder.path(), "check --model c11 f.litmus");
+    assert!(out.contains("Never") && !out.contains("kernel"), "{out}");
 }
 
 /// What machines may do besides is said of the weaker orderings as of the stated ones.

@@ -89,7 +89,7 @@ pub struct ContestQuestion<'a> {
     /// Whether a target can be covered, or a marking reached that satisfies the condition; null
     /// where that is not known.
     pub reached: Option<bool>,
-    /// Why it is not known.
+    /// Why it is not known, or has no evidence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<&'a str>,
     /// The strategy that answered.

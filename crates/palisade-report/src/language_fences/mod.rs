@@ -39,14 +39,7 @@ impl<'a> Result<'a> {
     /// The changes in the text; nothing where there are none.
     pub fn diff(&self) -> &'a str {
         let proposed = self.proposal.map(|proposal| proposal.diff.as_str());
-        let text = || self.found.repaired_text().filter(|_| self.is_taken()).map(|text| text.diff.as_str());
-        proposed.or_else(text).unwrap_or_default()
-    }
-
-    /// Whether the text with the changes, if there is one, is known to be robust: it may have no
-    /// place for a fence where the program has one.
-    pub fn is_taken(&self) -> bool {
-        !matches!(self.found.text, Some(Ok(_))) || self.found.certificate.is_some()
+        proposed.or_else(|| self.found.repaired_text().map(|text| text.diff.as_str())).unwrap_or_default()
     }
 
     /// Whether `verify` has accepted the evidence for every claim.
@@ -129,9 +122,6 @@ pub fn headline(result: &Result<'_>) -> String {
     match &found.repair {
         LanguageRepair::Valid(measures) if measures.is_empty() => {
             format!("robust against {name}: nothing has to be changed")
-        }
-        LanguageRepair::Valid(_) if !result.is_taken() => {
-            format!("changes for robustness against {name} are known that the text has no place for")
         }
         LanguageRepair::Valid(measures) => {
             let least = if result.is_shown() { ", no fewer and none weaker" } else { "" };

@@ -82,7 +82,8 @@ pub struct StatedPropertyDocument<'a> {
     pub kind: &'static str,
     /// Where it stands.
     pub place: &'a str,
-    /// Whether it holds for interleavings; null where that is not known.
+    /// Whether it holds for interleavings; null where that is not known, or where a weak
+    /// compare-exchange may break it by failing for no reason.
     pub holds: Option<bool>,
 }
 

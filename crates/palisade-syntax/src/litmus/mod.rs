@@ -71,8 +71,11 @@ pub fn is_in_c(source: &SourceText) -> bool {
 
 /// Whether a litmus test in C calls functions of the Linux kernel.
 pub fn is_of_kernel(source: &SourceText) -> bool {
-    const WORDS: [&str; 7] = ["READ_ONCE(", "WRITE_ONCE(", "smp_", "rcu_", "spin_lock(", "atomic_t", " xchg"];
-    is_in_c(source) && WORDS.iter().any(|word| source.text.contains(word))
+    const BEGINNINGS: [&str; 6] = ["smp_", "rcu_", "srcu_", "spin_", "xchg", "cmpxchg"];
+    const WORDS: [&str; 4] = ["READ_ONCE", "WRITE_ONCE", "atomic_t", "spinlock_t"];
+    let is_one = |word: &str| WORDS.contains(&word) || BEGINNINGS.iter().any(|begin| word.starts_with(begin));
+    let mut words = source.text.split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_');
+    is_in_c(source) && words.any(is_one)
 }
 
 /// Where the parts of a test in C stand, which must be right; nothing for other tests.

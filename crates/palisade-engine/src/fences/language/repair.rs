@@ -149,7 +149,11 @@ pub fn repair_language(
         own = match text {
             Ok(text) => match search.ask_text(&text.program)? {
                 StaleAnswer::Robust(certificate) => certificate,
-                StaleAnswer::NotRobust(_) | StaleAnswer::Unknown(_) => None,
+                // A fence in the middle of a statement stands in front of it in the text.
+                StaleAnswer::NotRobust(_) => {
+                    return Ok(told(search, LanguageRepair::Unknown(StopReason::NoPlace), None));
+                }
+                StaleAnswer::Unknown(reason) => return Ok(told(search, LanguageRepair::Unknown(reason), None)),
             },
             Err(_) => None,
         };
@@ -213,9 +217,9 @@ pub fn language_offer(program: &Program, axioms: Axioms, options: &FenceOptions)
 }
 
 /// What is on offer: orderings stronger than those of the text, and fences where something accesses
-/// memory, or where control goes several ways in front of a statement. A fence in front of any
-/// other statement orders no more than one at the place that control goes to from there, and is on
-/// offer where that one may be excluded.
+/// memory, or where control goes several ways in front of a statement. In front of any other
+/// statement a fence orders no more than one at the next place: it is on offer only if `--only` or
+/// `--never` may exclude that place.
 pub(super) fn offer(program: &Program, axioms: Axioms, options: &FenceOptions) -> Vec<(Measure, Cost)> {
     let sites = Sites::of(program);
     let mut offer = Vec::new();

@@ -2,7 +2,7 @@
 //! checked again.
 
 use super::repaired::replace;
-use crate::cli::output::{print_text, remark};
+use crate::cli::output::{print_text, remark, remark_line};
 use crate::cli::{Exit, Loaded, ProgramOptions, SharedOptions};
 use crate::fences::Measure;
 use crate::program::{Instruction, InstructionId, Position, Program, Sites, ThreadId};
@@ -180,7 +180,11 @@ pub(in crate::cli) fn apply(proposal: &Proposal, again: Again<'_>, shared: &Shar
         let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
         print_text(format!("  applied  {}; built and checked again:\n\n", paths.join(", ")));
     }
-    check_again(again, shared)
+    let exit = check_again(again, shared)?;
+    if exit != Exit::Holds {
+        remark_line("the sources stay changed, though what was built from them is not shown to be right");
+    }
+    Ok(exit)
 }
 
 /// Puts the sources back as they were.

@@ -45,6 +45,9 @@ pub struct OrderingsDocument<'a> {
     /// Of machine code, the places of its sources whose orderings were not judged.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub kept: &'a [KeptPlace],
+    /// What a report says besides, each as its heading and its words.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub notes: &'a [(&'static str, String)],
     /// Where that text was written.
     pub written: Option<&'a str>,
     /// The files with evidence that were written.
@@ -169,6 +172,7 @@ impl<'a> OrderingsDocument<'a> {
             evidence: found.shown.as_ref().map(|_| EvidenceWord::of(result.is_shown())),
             diff: Some(result.diff()).filter(|diff| !diff.is_empty()),
             kept: result.kept,
+            notes: result.notes,
             written: result.written,
             certificates: context.certificates,
             warnings: Finding::all(context.warnings, &program.source),

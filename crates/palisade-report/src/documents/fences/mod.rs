@@ -115,6 +115,9 @@ pub struct FencesDocument<'a> {
     /// Of machine code by its language, the places of its sources that no change was considered at.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pub kept: &'a [KeptPlace],
+    /// Of a language, what a report says besides, each as its heading and its words.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub notes: &'a [(&'static str, String)],
     /// Where the repaired text was written.
     pub written: Option<&'a str>,
     /// The files with evidence that were written.
@@ -394,6 +397,7 @@ impl<'a> FencesDocument<'a> {
             unreached: None,
             diff: None,
             kept: &[],
+            notes: &[],
             written: None,
             certificates: context.certificates,
             warnings: Finding::all(context.warnings, &program.source),

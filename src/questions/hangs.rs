@@ -133,7 +133,7 @@ impl WaitsForEver<'_> {
     /// A state in which nobody waits who must not, and memory is not as it must be.
     fn tell_broken<'a>(&'a self, account: &mut Account<'a>, stuck: &'a Stuck) {
         let program = self.about.program;
-        let Some(last) = stuck.states.last() else { return };
+        let last = &stuck.last;
         let broken: Vec<&FinalClaim> = stuck.broken.iter().filter_map(|index| program.finally.get(*index)).collect();
         let said = |claim: &FinalClaim| {
             let line = program.source.position(claim.span.start).line;
@@ -175,14 +175,12 @@ impl WaitsForEver<'_> {
         Shown {
             headline,
             above: instance.map(|words| format!("instance: {words}")).into_iter().collect(),
-            run: Run::Threads(ComputationReport {
-                program,
-                instance: &stuck.instance,
-                copies: stuck.copies.clone(),
-                events: &stuck.events,
-                states: &stuck.states,
-                marks: Marks::Nothing,
-            }),
+            run: Run::Threads(ComputationReport::new(
+                stuck.machine(program),
+                &stuck.instance,
+                &stuck.events,
+                Marks::Nothing,
+            )),
             below,
             cycle: None,
             instance: copies.map(|(thread, count)| (thread.name.as_str(), *count)).collect(),

@@ -291,9 +291,10 @@ impl<'p> Properties<'p> {
         let (run, above) = match self.events(violation) {
             Some(computation) => (Run::Events(Scene::of_computation(&computation)), None),
             None => {
-                let own = ComputationReport::of_property(program, violation);
-                let marks = self.language_of_interleavings().map_or(own.marks, Marks::Orderings);
-                let computation = ComputationReport { marks, ..own };
+                let mut computation = ComputationReport::of_property(program, violation);
+                if let Some(axioms) = self.language_of_interleavings() {
+                    computation.marks = Marks::Orderings(axioms);
+                }
                 let above = instance_words(program, &violation.instance, violation.instance_minimal);
                 (Run::Threads(computation), above.map(|words| format!("instance: {words}")))
             }

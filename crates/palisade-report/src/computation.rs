@@ -6,8 +6,12 @@ use super::wording::WIDEST;
 use palisade_engine::properties::Violation;
 use palisade_model::program::{Action, Instruction, Operation, Ordering, Program, Queue, Value};
 use palisade_semantics::graphs::{Axioms, access};
-use palisade_semantics::{BufferedStore, CopyId, Effect, Event, Instance, Model, State, Step, StepKind, ThreadState};
+use palisade_semantics::{
+    BufferedStore, CopyId, Effect, Event, Instance, Machine, Model, State, Step, StepKind, ThreadState,
+};
+use std::collections::BTreeSet;
 use std::fmt::Write;
+use std::rc::Rc;
 
 /// How many stores of a long buffer are shown at either end.
 const SHOWN_OF_BUFFERS: usize = 4;
@@ -19,14 +23,29 @@ pub struct ComputationReport<'a> {
     pub program: &'a Program,
     /// The instance.
     pub instance: &'a Instance,
-    /// The copies that the states list, in their order; all that take steps are among them.
+    /// The copies that states list, in their order; all that take steps are among them.
     pub copies: Vec<CopyId>,
     /// The steps with their effects.
     pub events: &'a [Event],
-    /// The initial state and the one after each step.
-    pub states: &'a [State],
     /// What the computation is to show besides.
     pub marks: Marks,
+    /// Whose steps these are.
+    machine: Machine<'a>,
+    /// The addresses that tell what watches joint control states who stands where.
+    watched: BTreeSet<Value>,
+    /// What is shown of the initial state and the one after each step.
+    views: Vec<View>,
+}
+
+/// What is shown of a state, and of the step that is taken in it.
+#[derive(Clone, Debug)]
+struct View {
+    /// For each copy what its buffer holds.
+    buffers: Vec<Rc<[String]>>,
+    /// Whether the step is the issue of a store that reaches memory in the next one.
+    is_flushed_at_once: bool,
+    /// The address at which the step sleeps or wakes.
+    queue: Option<Value>,
 }
 
 /// What a computation is to show besides its steps.
@@ -50,9 +69,28 @@ impl Marks {
 impl<'a> ComputationReport<'a> {
     /// The computation that violates a property.
     pub fn of_property(program: &'a Program, violation: &'a Violation) -> Self {
-        let Violation { instance, events, states, .. } = violation;
-        let copies = violation.acting.clone();
-        Self { program, instance, copies, events, states, marks: Marks::of(violation.model) }
+        Self::new(violation.machine(program), &violation.instance, &violation.events, Marks::of(violation.model))
+    }
+
+    /// Steps of a machine from its initial state, each of which it can take.
+    pub fn new(machine: Machine<'a>, instance: &'a Instance, events: &'a [Event], marks: Marks) -> Self {
+        let program = machine.program();
+        let watches = program.threads.iter().filter(|thread| thread.is_watch());
+        let loads = watches.flat_map(|thread| &thread.instructions).filter_map(|own| own.action.address());
+        let watched: BTreeSet<Value> = loads.filter_map(|own| own.evaluate_address(&[]).ok()).collect();
+        let mut views: Vec<View> = Vec::with_capacity(events.len() + 1);
+        machine.walk(events, |state| {
+            let index = views.len();
+            let before = views.last().zip(index.checked_sub(1).and_then(|before| events.get(before)));
+            views.push(View::of(&machine, &watched, state, (before, events.get(index), events.get(index + 1))));
+        });
+        let copies = machine.copies().to_vec();
+        Self { program, instance, copies, events, marks, machine, watched, views }
+    }
+
+    /// Shows the initial state and the one after each step.
+    pub fn each_state(&self, see: impl FnMut(&State)) {
+        self.machine.walk(self.events, see);
     }
 
     /// The steps as a table, with the lines of the text that they execute. A store that reaches
@@ -67,7 +105,7 @@ impl<'a> ComputationReport<'a> {
             (0..self.events.len()).filter(|index| !self.flushed_at_once(*index)).zip(1..).collect();
         let is_left_out = |index: usize| !self.is_of_the_text(index) || self.is_folded(index) && verbosity == 0;
         let shown: Vec<(usize, usize)> = rows.iter().copied().filter(|(index, _)| !is_left_out(*index)).collect();
-        let is_used = |position: &usize| shown.iter().any(|(index, _)| !self.buffer_text(*index, *position).is_empty());
+        let is_used = |position: &usize| shown.iter().any(|(index, _)| !self.buffer(index + 1, *position).is_empty());
         let buffers: Vec<usize> = (0..self.copies.len()).filter(is_used).collect();
         let name = |copy| self.instance.copy_name(self.program, copy);
         let mut header = vec![String::new()];
@@ -83,7 +121,7 @@ impl<'a> ComputationReport<'a> {
             for copy in &acting {
                 row.push(if *copy == event.step.copy { self.cell(*index) } else { String::new() });
             }
-            row.extend(buffers.iter().map(|position| self.buffer_text(*index, *position)));
+            row.extend(buffers.iter().map(|position| self.buffer(index + 1, *position).join(", ")));
             row.extend(has_lines.then_some(line));
             table.push(row);
         }
@@ -174,56 +212,18 @@ impl<'a> ComputationReport<'a> {
 
     /// Whether an address is one that tells what watches joint control states who stands where.
     pub fn is_watched(&self, address: Value) -> bool {
-        let watches = self.program.threads.iter().filter(|thread| thread.is_watch());
-        let mut loads = watches.flat_map(|thread| &thread.instructions).filter_map(|own| own.action.address());
-        loads.any(|own| own.evaluate_address(&[]) == Ok(address))
+        self.watched.contains(&address)
     }
 
     /// Whether a step is the issue of a store that reaches memory in the next one.
     pub(super) fn flushed_at_once(&self, index: usize) -> bool {
-        let event = &self.events[index];
-        let Effect::Issue { address, .. } = event.effect else { return false };
-        let Some(next) = self.events.get(index + 1).map(|next| next.step) else { return false };
-        let waiting = self.buffer(index, event.step.copy);
-        let takes_it = match next.kind {
-            StepKind::Flush => waiting.is_empty(),
-            StepKind::FlushAddress(flushed) => flushed == address && waiting.iter().all(|store| store.0 != address),
-            StepKind::Execute { .. } | StepKind::Crowd { .. } => false,
-        };
-        takes_it && next.copy == event.step.copy
+        self.views[index].is_flushed_at_once
     }
 
-    /// The buffer of a copy before a step.
-    fn buffer(&self, index: usize, copy: CopyId) -> &[(Value, Value)] {
-        let position = self.copies.iter().position(|other| *other == copy).expect("steps are taken by copies");
-        &self.states[index].threads()[position].buffer
-    }
-
-    fn buffer_text(&self, index: usize, position: usize) -> String {
-        self.buffer_entries(&self.states[index + 1], position).join(", ")
-    }
-
-    /// What a thread's buffer holds in a state, oldest first; of a long one both ends.
-    pub fn buffer_entries(&self, state: &State, position: usize) -> Vec<String> {
-        let ThreadState { buffer, marks, .. } = &state.threads()[position];
-        // Stores with their addresses, and store fences between them.
-        let mut entries: Vec<Option<BufferedStore>> = Vec::new();
-        for (before, entry) in buffer.iter().enumerate().filter(|(_, entry)| !self.is_watched(entry.0)) {
-            entries.extend(marks.positions().contains(&before).then_some(None));
-            entries.push(Some(*entry));
-        }
-        entries.extend(marks.positions().contains(&buffer.len()).then_some(None));
-        let text = |entry: &Option<BufferedStore>| match entry {
-            Some((address, value)) => format!("{} = {value}", address_text(self.program, *address)),
-            None => "sfence".to_owned(),
-        };
-        let left_out = entries.len().saturating_sub(2 * SHOWN_OF_BUFFERS);
-        if left_out < 2 {
-            return entries.iter().map(text).collect();
-        }
-        let (oldest, rest) = entries.split_at(SHOWN_OF_BUFFERS);
-        let newest = rest[left_out..].iter().map(text);
-        oldest.iter().map(text).chain([format!("… {left_out} more …")]).chain(newest).collect()
+    /// What the buffer of the copy at a position holds after so many steps, oldest first; of a long
+    /// one both ends.
+    pub fn buffer(&self, steps: usize, position: usize) -> &[String] {
+        &self.views[steps].buffers[position]
     }
 
     /// A step in its column: what it does, behind the name that the text has for its place.
@@ -293,8 +293,7 @@ impl<'a> ComputationReport<'a> {
         let Event { step, effect } = &self.events[index];
         let instruction = self.program.thread(step.copy.thread).instruction(step.kind.instruction()?);
         let queue = instruction.queue()?;
-        let position = self.copies.iter().position(|copy| *copy == step.copy)?;
-        let address = queue.address().evaluate_address(&self.states[index].threads()[position].registers).ok()?;
+        let address = self.views[index].queue?;
         let name = |address: Value| address_text(self.program, address);
         Some(match (queue, *effect, step.kind) {
             (Queue::Sleep { .. }, Effect::Rmw { address: own, new: Some(_), .. }, _) if own == address => {
@@ -386,6 +385,72 @@ impl<'a> ComputationReport<'a> {
             Some(Action::Post { .. }) => "post",
         }
     }
+}
+
+impl View {
+    /// What is shown of a state, by what is shown of the one before it and the step between them,
+    /// the step that is taken in it, and the next one.
+    fn of(
+        machine: &Machine<'_>,
+        watched: &BTreeSet<Value>,
+        state: &State,
+        (before, now, next): (Option<(&Self, &Event)>, Option<&Event>, Option<&Event>),
+    ) -> Self {
+        let shown = |position: usize| buffer_entries(machine.program(), watched, &state.threads()[position]).into();
+        let buffers = match before {
+            None => (0..machine.copies().len()).map(shown).collect(),
+            Some((before, event)) => {
+                let mut buffers = before.buffers.clone();
+                let position = machine.position(event.step.copy).expect("steps are taken by copies");
+                buffers[position] = shown(position);
+                buffers
+            }
+        };
+        let own = now.and_then(|event| Some((event, &state.threads()[machine.position(event.step.copy)?])));
+        let queue = own.and_then(|(event, thread)| {
+            let instruction =
+                machine.program().thread(event.step.copy.thread).instruction(event.step.kind.instruction()?);
+            instruction.queue()?.address().evaluate_address(&thread.registers).ok()
+        });
+        let is_flushed_at_once = own.zip(next).is_some_and(|((event, thread), next)| {
+            let Effect::Issue { address, .. } = event.effect else { return false };
+            next.step.copy == event.step.copy
+                && match next.step.kind {
+                    StepKind::Flush => thread.buffer.is_empty(),
+                    StepKind::FlushAddress(flushed) => {
+                        flushed == address && thread.buffer.iter().all(|store| store.0 != address)
+                    }
+                    StepKind::Execute { .. } | StepKind::Crowd { .. } => false,
+                }
+        });
+        Self { buffers, is_flushed_at_once, queue }
+    }
+}
+
+/// What a thread's buffer holds, oldest first; of a long one both ends.
+fn buffer_entries(program: &Program, watched: &BTreeSet<Value>, thread: &ThreadState) -> Vec<String> {
+    let ThreadState { buffer, marks, .. } = thread;
+    // Stores with their addresses, and store fences between them.
+    let entries = || {
+        (0..=buffer.len()).flat_map(|before| {
+            let mark = marks.positions().contains(&before).then_some(None);
+            let store = buffer.get(before).filter(|entry| !watched.contains(&entry.0));
+            [mark, store.map(|entry| Some(*entry))].into_iter().flatten()
+        })
+    };
+    let text = |entry: Option<BufferedStore>| match entry {
+        Some((address, value)) => format!("{} = {value}", address_text(program, address)),
+        None => "sfence".to_owned(),
+    };
+    let count = if watched.is_empty() { buffer.len() + marks.positions().len() } else { entries().count() };
+    let left_out = count.saturating_sub(2 * SHOWN_OF_BUFFERS);
+    if left_out < 2 {
+        return entries().map(text).collect();
+    }
+    let mut newest: Vec<String> = entries().rev().take(SHOWN_OF_BUFFERS).map(text).collect();
+    newest.reverse();
+    let oldest = entries().take(SHOWN_OF_BUFFERS).map(text);
+    oldest.chain([format!("… {left_out} more …")]).chain(newest).collect()
 }
 
 /// How many other copies take a crowd's step.

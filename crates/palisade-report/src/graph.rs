@@ -81,14 +81,8 @@ pub struct GraphEdgeDocument {
 impl<'a> Graph<'a> {
     /// The graph of a violation, of the program by its language.
     pub fn of(stated: &'a Program, found: &'a GraphViolation) -> Self {
-        let computation = ComputationReport {
-            program: stated,
-            instance: &found.instance,
-            copies: found.acting.clone(),
-            events: &found.events,
-            states: &found.states,
-            marks: Marks::Orderings(found.axioms),
-        };
+        let marks = Marks::Orderings(found.axioms);
+        let computation = ComputationReport::new(found.machine(stated), &found.instance, &found.events, marks);
         Self { computation, relations: edges(found) }
     }
 

@@ -45,7 +45,7 @@ pub fn source_line(program: &Program, thread: &Thread, instruction: InstructionI
     }
     let own = thread.instruction(instruction);
     let number = source.position(own.span.start).line;
-    let line = source.text.lines().nth(number - 1).unwrap_or("").trim();
+    let line = source.line(number).trim();
     let text = match source.is_litmus {
         true => source.slice(own.span),
         false if line.chars().count() > LONGEST => statement(&source.text, own.span),

@@ -199,14 +199,8 @@ fn needed_text(out: &mut String, needed: &Placed, program: &Program) {
 
 fn violation_text(out: &mut String, violation: &Violation, program: &Program, name: &str) {
     let _ = writeln!(out, "  violated {name}");
-    let report = ComputationReport {
-        program,
-        instance: &violation.instance,
-        copies: violation.acting.clone(),
-        events: &violation.events,
-        states: &violation.states,
-        marks: Marks::Delayed,
-    };
+    let machine = violation.machine(program);
+    let report = ComputationReport::new(machine, &violation.instance, &violation.events, Marks::Delayed);
     let _ = writeln!(out, "\n{}", report.table(0).trim_end_matches('\n'));
 }
 

@@ -8,6 +8,7 @@ use super::subject::program_words;
 use palisade_engine::properties::races::{Race, RaceFences};
 use palisade_model::limits::StopReason;
 use palisade_model::program::{InstructionId, Program, ThreadId};
+use palisade_semantics::{Machine, Model};
 use std::fmt::Write;
 
 /// The three instructions of a race.
@@ -68,12 +69,6 @@ pub fn fences_text(found: Result<&RaceFences, StopReason>, context: &Context<'_>
 
 /// The computation of a race.
 pub fn computation<'a>(program: &'a Program, race: &'a Race) -> ComputationReport<'a> {
-    ComputationReport {
-        program,
-        instance: &race.instance,
-        copies: race.acting.clone(),
-        events: &race.events,
-        states: &race.states,
-        marks: Marks::Nothing,
-    }
+    let machine = Machine::of_copies(program, race.acting.clone(), Model::Sc);
+    ComputationReport::new(machine, &race.instance, &race.events, Marks::Nothing)
 }

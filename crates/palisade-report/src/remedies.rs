@@ -12,7 +12,7 @@ use super::tso::{Computation, instance_words};
 use palisade_engine::fences::{Remedied, Remedy};
 use palisade_evidence::{RepairClaim, RowWitness, StuckWitness};
 use palisade_model::program::Program;
-use palisade_semantics::{Machine, Model, Replay, is_interleaving, replay_on};
+use palisade_semantics::{Machine, Model, Replay, replay_on};
 use std::fmt::Write;
 
 /// A remedy with what the command line made of it.
@@ -172,7 +172,7 @@ fn back(result: &Result<'_>, row: usize) -> String {
 
 /// A computation to a stuck state, replayed.
 pub struct Replayed<'a> {
-    program: &'a Program,
+    machine: Machine<'a>,
     witness: &'a StuckWitness,
     replay: Replay,
     /// Whether it is an interleaving.
@@ -188,26 +188,20 @@ impl<'a> Replayed<'a> {
     pub fn of(program: &'a Program, witness: &'a StuckWitness) -> Self {
         let machine = Machine::new(program, &witness.instance, witness.model).waiting();
         let replay = replay_on(&machine, &witness.steps).expect("the computation is one of the program");
-        let is_interleaving = is_interleaving(program, &replay.events, &replay.states);
-        Self { program, witness, replay, is_interleaving }
+        let is_interleaving = machine.is_interleaving(&replay.events);
+        Self { machine, witness, replay, is_interleaving }
     }
 
     /// Whether memory is not as `finally` states it where the computation ends.
     fn breaks_the_end(&self) -> bool {
-        let Some(last) = self.replay.states.last() else { return false };
-        self.program.finally.iter().any(|claim| !claim.holds(self.program.domain, |address| last.memory(address)))
+        let (program, last) = (self.machine.program(), &self.replay.last);
+        program.finally.iter().any(|claim| !claim.holds(program.domain, |address| last.memory(address)))
     }
 
     /// The computation with its lanes.
     pub fn report(&self) -> ComputationReport<'_> {
         let StuckWitness { instance, model, .. } = self.witness;
-        ComputationReport {
-            program: self.program,
-            instance,
-            copies: Machine::new(self.program, instance, *model).copies().to_vec(),
-            events: &self.replay.events,
-            states: &self.replay.states,
-            marks: if self.is_interleaving { Marks::Nothing } else { Marks::of(*model) },
-        }
+        let marks = if self.is_interleaving { Marks::Nothing } else { Marks::of(*model) };
+        ComputationReport::new(self.machine.clone(), instance, &self.replay.events, marks)
     }
 }

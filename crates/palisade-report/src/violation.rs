@@ -7,7 +7,7 @@ use super::place::{brief, short_words};
 use super::relations::edge_name;
 use palisade_engine::robustness::Violation;
 use palisade_model::program::{Label, Program};
-use palisade_semantics::{AccessKind, Edge, NodeId, Replay};
+use palisade_semantics::{AccessKind, Edge, Machine, NodeId};
 use std::fmt::Write;
 
 /// The computation as a table, with the cycle below it.
@@ -61,9 +61,8 @@ fn label<'a>(program: &'a Program, violation: &Violation, id: NodeId) -> &'a Lab
 
 /// The computation of a violation.
 pub fn computation<'a>(program: &'a Program, violation: &'a Violation) -> ComputationReport<'a> {
-    let Replay { events, states, .. } = &violation.replay;
-    let (instance, copies) = (&violation.instance, violation.acting.clone());
-    ComputationReport { program, instance, copies, events, states, marks: Marks::Delayed }
+    let machine = Machine::of_copies(program, violation.acting.clone(), violation.replay.model);
+    ComputationReport::new(machine, &violation.instance, &violation.replay.events, Marks::Delayed)
 }
 
 /// A node of the trace: `t1 l0: store x = 1`.

@@ -1,4 +1,4 @@
-//! Computations: steps with the states between them.
+//! Computations: steps with the state to which they lead.
 
 use super::machine::{Machine, State};
 use super::step::Event;
@@ -8,8 +8,8 @@ use super::step::Event;
 pub struct Computation {
     /// The steps with their effects.
     pub events: Vec<Event>,
-    /// The initial state and the one after each step.
-    pub states: Vec<State>,
+    /// The state after them.
+    pub last: State,
     /// Whether no computation to the same end is known to be possible in fewer steps.
     pub shortest: bool,
 }
@@ -17,14 +17,12 @@ pub struct Computation {
 impl Computation {
     /// The computation in which nothing has happened.
     pub(super) fn empty(machine: &Machine<'_>) -> Self {
-        Self { events: Vec::new(), states: vec![machine.initial_state()], shortest: false }
+        Self { events: Vec::new(), last: machine.initial_state(), shortest: false }
     }
 
     /// One more step.
     pub(super) fn push(&mut self, machine: &Machine<'_>, event: Event) {
-        let state = self.states.last().expect("there is an initial state");
-        let after = machine.successor(state, &event);
+        machine.take(&mut self.last, &event);
         self.events.push(event);
-        self.states.push(after);
     }
 }

@@ -484,8 +484,8 @@ impl<'m, 'p> Graph<'m, 'p> {
     fn take(&self, computation: &mut Computation, step: Step, standing: &[CopyId]) {
         let position = self.machine.position(step.copy).expect("a step belongs to a copy of the instance");
         let step = Step { copy: standing[position], ..step };
-        let state = computation.states.last().expect("there is an initial state");
-        let event = self.machine.event(state, step).expect("states that stand for each other have the same steps");
+        let event =
+            self.machine.event(&computation.last, step).expect("states that stand for each other have the same steps");
         computation.push(self.machine, event);
     }
 

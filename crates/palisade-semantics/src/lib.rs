@@ -68,7 +68,7 @@ pub use joint::is_reached;
 pub use machine::{Machine, Model, State, ThreadState};
 pub use marks::Marks;
 pub use observation::{Counting, Observation};
-pub use replay::{Replay, ReplayError, is_interleaving, replay, replay_on};
+pub use replay::{Replay, ReplayError, replay, replay_on};
 pub use shortest_violation::{Goal, shortest_violation};
 pub use step::{Effect, Event, Refusal, Step, StepKind, Subject, ValueCause, ValueError};
 pub use target::Target;

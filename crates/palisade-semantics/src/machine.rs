@@ -352,6 +352,33 @@ impl<'p> Machine<'p> {
         successor
     }
 
+    /// Takes events from the initial state on, shows each state, the initial one first, and gives
+    /// the last one. States are made one after the other: all at once would be as many copies of a
+    /// long buffer as there are steps.
+    pub fn walk(&self, events: &[Event], mut see: impl FnMut(&State)) -> State {
+        let mut state = self.initial_state();
+        see(&state);
+        for event in events {
+            self.take(&mut state, event);
+            see(&state);
+        }
+        state
+    }
+
+    /// Whether no store waits in a buffer while another step touches memory: then a computation is
+    /// an interleaving as it stands.
+    pub fn is_interleaving(&self, events: &[Event]) -> bool {
+        let mut following = events.iter();
+        let mut is_one = true;
+        self.walk(events, |state| {
+            let Some(Event { step, .. }) = following.next() else { return };
+            let is_local = |id| self.program.thread(step.copy.thread).instruction(id).action.is_local();
+            let is_own = step.kind.is_flush() || step.kind.instruction().is_some_and(is_local);
+            is_one &= is_own || state.buffers_are_empty();
+        });
+        is_one
+    }
+
     /// Whether a store stands at the label of the copy at a position.
     #[inline]
     pub fn may_store(&self, state: &State, position: usize) -> bool {

@@ -32,18 +32,15 @@ pub enum ReplayError {
 pub struct Replay {
     /// Every step with its effect.
     pub events: Vec<Event>,
-    /// The states: the initial one and the one after each step.
-    pub states: Vec<State>,
+    /// The memory model.
+    pub model: Model,
+    /// The state at the end.
+    pub last: State,
     /// The trace.
     pub trace: Trace,
 }
 
 impl Replay {
-    /// The state at the end.
-    pub fn final_state(&self) -> &State {
-        self.states.last().expect("there is an initial state")
-    }
-
     /// The indices of the steps at which a property is violated: `ensure` of a false condition, or
     /// `fail`.
     pub fn violations(&self) -> impl Iterator<Item = usize> + '_ {
@@ -63,13 +60,11 @@ pub fn replay(program: &Program, instance: &Instance, model: Model, steps: &[Ste
 pub fn replay_on(machine: &Machine<'_>, steps: &[Step]) -> Result<Replay, ReplayError> {
     let mut builder = TraceBuilder::new(machine.copies().len());
     let mut state = machine.initial_state();
-    let mut states = vec![state.clone()];
     let mut events = Vec::with_capacity(steps.len());
     for (index, step) in steps.iter().enumerate() {
         let event = machine.event(&state, *step).map_err(|refusal| ReplayError::Refused { index, refusal })?;
         machine.take(&mut state, &event);
         builder.record(machine, &event);
-        states.push(state.clone());
         events.push(event);
     }
     let is_unfounded = |index: &usize| {
@@ -81,14 +76,5 @@ pub fn replay_on(machine: &Machine<'_>, steps: &[Step]) -> Result<Replay, Replay
     if let Some(position) = state.threads().iter().position(|thread| !thread.buffer.is_empty()) {
         return Err(ReplayError::BuffersNotEmpty { copy: machine.copies()[position] });
     }
-    Ok(Replay { events, states, trace: builder.finished() })
-}
-
-/// Whether no store waits in a buffer while another step touches memory: then a computation is an
-/// interleaving as it stands. `states` has the initial state and the one after each event.
-pub fn is_interleaving(program: &Program, events: &[Event], states: &[State]) -> bool {
-    states.iter().zip(events).all(|(state, Event { step, .. })| {
-        let is_local = |id| program.thread(step.copy.thread).instruction(id).action.is_local();
-        state.buffers_are_empty() || step.kind.is_flush() || step.kind.instruction().is_some_and(is_local)
-    })
+    Ok(Replay { events, model: machine.model(), last: state, trace: builder.finished() })
 }

@@ -55,6 +55,22 @@ fn thousands_of_registers() {
     }
 }
 
+/// The states of a violation are made one after the other: all at once would be as many copies of a
+/// buffer of thousands of stores as there are steps.
+#[test]
+fn thousands_of_stores_in_a_buffer() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = with_body(&("x = 1; ".repeat(4_096) + "r = y;"));
+    std::fs::write(folder.path().join("stores.pal"), text).expect("a file");
+    for more in [&["--json"][..], &["--report", "stores.html"], &["--model", "pso", "--certificate", "out"]] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_palisade"));
+        command.current_dir(folder.path()).args(["check", "stores.pal", "--timeout", "100s", "--memory", "300M"]);
+        let output = command.args(more).output().expect("the command runs");
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.code() == Some(1) && text.contains("not robust"), "{more:?}: {:?}", output.status);
+    }
+}
+
 #[test]
 fn thousands_of_steps_in_a_line() {
     let document = within_limits("line.pal", &with_body(&"mfence; x = 1; ".repeat(8_000)), &["check"]);

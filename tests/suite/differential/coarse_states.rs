@@ -68,12 +68,15 @@ fn enumerated(machine: &Machine<'_>) -> Option<(Outcomes, usize)> {
 
 /// Whether each step of a computation is possible, from the initial state on.
 fn is_real(machine: &Machine<'_>, computation: &Computation) -> bool {
-    let possible = |(index, event): (usize, &Event)| {
-        let before = &computation.states[index];
-        machine.event(before, event.step) == Ok(*event)
-            && machine.successor(before, event) == computation.states[index + 1]
+    let mut state = machine.initial_state();
+    let possible = |event: &Event| {
+        let is_possible = machine.event(&state, event.step) == Ok(*event);
+        if is_possible {
+            machine.take(&mut state, event);
+        }
+        is_possible
     };
-    computation.states[0] == machine.initial_state() && computation.events.iter().enumerate().all(possible)
+    computation.events.iter().all(possible) && state == computation.last
 }
 
 fn compare_under(program: &Program, model: Model) -> Compared {

@@ -10,7 +10,7 @@ use palisade::program::{
     Action, BinaryOperator, Copies, Expression, Instruction, LabelId, Program, RegisterId, SourceText, Span, Value,
 };
 use palisade::semantics::{
-    Computation, Effect, FinalStates, Instance, Machine, Model, Search, State, Told, Turns, search_final_states,
+    Computation, Effect, Event, FinalStates, Instance, Machine, Model, Search, State, Told, Turns, search_final_states,
 };
 use palisade::syntax::{Format, read};
 use std::collections::BTreeSet;
@@ -83,12 +83,14 @@ fn all_turned(machine: &Machine<'_>, turns: &Turns, state: &State) -> BTreeSet<S
 /// Whether each step of a computation is possible, from the initial state on.
 fn is_real(machine: &Machine<'_>, computation: &Computation) -> bool {
     let mut state = machine.initial_state();
-    computation.states[0] == state
-        && computation.events.iter().zip(&computation.states[1..]).all(|(event, after)| {
-            let is_possible = machine.event(&state, event.step) == Ok(*event);
-            state = machine.successor(&state, event);
-            is_possible && state == *after
-        })
+    let is_possible = |event: &Event| {
+        let is_possible = machine.event(&state, event.step) == Ok(*event);
+        if is_possible {
+            machine.take(&mut state, event);
+        }
+        is_possible
+    };
+    computation.events.iter().all(is_possible) && state == computation.last
 }
 
 fn compare_under(program: &Program, instance: &Instance, model: Model) -> Compared {

@@ -4,7 +4,7 @@ use super::HangOptions;
 use palisade_evidence::StuckWitness;
 use palisade_exploration::hangs::{Act, Search, Step as Move, Waiting};
 use palisade_model::program::{Action, InstructionId, Program, Queue, Value};
-use palisade_semantics::{CopyId, Effect, Event, Instance, Machine, Model, State, Step, StepKind, is_interleaving};
+use palisade_semantics::{CopyId, Effect, Event, Instance, Machine, Model, State, Step, StepKind};
 use palisade_verify::check_stuck;
 use std::collections::{BTreeSet, VecDeque};
 
@@ -19,12 +19,12 @@ pub struct Stuck {
     pub hopeless: Option<CopyId>,
     /// How many copies of each thread run.
     pub instance: Instance,
-    /// All copies, as the states list them.
+    /// All copies, as states list them.
     pub copies: Vec<CopyId>,
     /// The steps with their effects.
     pub events: Vec<Event>,
-    /// The initial state and the one after each step.
-    pub states: Vec<State>,
+    /// The state after them.
+    pub last: State,
     /// The copies that have not ended.
     pub waiters: Vec<Waiter>,
     /// Where nobody waits who must not: which claims of [`Program::finally`] do not hold.
@@ -54,6 +54,11 @@ pub struct Waiter {
 }
 
 impl Stuck {
+    /// The machine whose steps these are.
+    pub fn machine<'p>(&self, program: &'p Program) -> Machine<'p> {
+        machine(program, &self.instance, self.model)
+    }
+
     /// The computation as evidence.
     pub fn witness(&self) -> StuckWitness {
         StuckWitness {
@@ -64,6 +69,10 @@ impl Stuck {
             steps: self.events.iter().map(|event| event.step).collect(),
         }
     }
+}
+
+fn machine<'p>(program: &'p Program, instance: &Instance, model: Model) -> Machine<'p> {
+    Machine::new(program, instance, model).waiting()
 }
 
 /// The most copies of an instance that is followed.
@@ -85,44 +94,32 @@ fn followed(program: &Program, search: &mut Search<'_>, instance: &Instance, opt
     if instance.total() > MOST_COPIES {
         return None;
     }
-    let machine = Machine::new(program, instance, model).waiting();
+    let machine = machine(program, instance, model);
     let (first, moves) = search.run()?;
     let places = beginnings(search, &machine, &first.tokens)?;
     let state = machine.initial_state();
-    let mut following = Following { search, machine, places, states: vec![state], events: Vec::new() };
+    let mut following = Following { search, machine, places, state, events: Vec::new() };
     for position in 0..following.places.len() {
         following.settle(position)?;
     }
     for step in &moves {
         following.take_move(step)?;
     }
-    let Following { search, machine, places, states, events } = following;
+    let Following { search, machine, places, state: last, events } = following;
     let hopeless = match search.hopeless() {
         Some(place) => Some(places.iter().position(|own| *own == Some(place))?),
         None => None,
     };
-    let waiters = waiters(search, &machine, &places, states.last()?, hopeless)?;
+    let waiters = waiters(search, &machine, &places, &last, hopeless)?;
     let hopeless = hopeless.map(|position| machine.copies()[position]);
-    let last = states.last()?;
     let broken = program.finally.iter().enumerate().filter(|(_, claim)| {
         waiters.iter().all(|own| own.is_idle) && !claim.holds(program.domain, |address| last.memory(address))
     });
     let broken = broken.map(|(index, _)| index).collect();
     let copies = machine.copies().to_vec();
-    let is_interleaving = is_interleaving(program, &events, &states);
+    let is_interleaving = machine.is_interleaving(&events);
     let instance = instance.clone();
-    Some(Stuck {
-        model,
-        ignores_timeouts,
-        hopeless,
-        instance,
-        copies,
-        events,
-        states,
-        waiters,
-        broken,
-        is_interleaving,
-    })
+    Some(Stuck { model, ignores_timeouts, hopeless, instance, copies, events, last, waiters, broken, is_interleaving })
 }
 
 /// The place in which each copy begins.
@@ -145,15 +142,12 @@ struct Following<'s, 'x, 'p> {
     machine: Machine<'p>,
     /// Where each copy is; nothing when it has ended.
     places: Vec<Option<u32>>,
-    states: Vec<State>,
+    /// The state after the events.
+    state: State,
     events: Vec<Event>,
 }
 
 impl Following<'_, '_, '_> {
-    fn state(&self) -> &State {
-        &self.states[self.states.len() - 1]
-    }
-
     fn take_move(&mut self, step: &Move) -> Option<()> {
         let position = self.places.iter().position(|place| *place == Some(step.from))?;
         match step.act {
@@ -170,7 +164,7 @@ impl Following<'_, '_, '_> {
         self.settle(position)?;
         for (sleeping, to) in &step.woken {
             let is_woken = |position: &usize| {
-                self.places[*position] == Some(*sleeping) && self.state().threads()[*position].asleep.is_none()
+                self.places[*position] == Some(*sleeping) && self.state.threads()[*position].asleep.is_none()
             };
             let woken = (0..self.places.len()).find(is_woken)?;
             self.places[woken] = *to;
@@ -196,9 +190,8 @@ impl Following<'_, '_, '_> {
 
     fn take(&mut self, position: usize, kind: StepKind) -> Option<()> {
         let step = Step { copy: self.machine.copies()[position], kind };
-        let event = self.machine.event(self.state(), step).ok()?;
-        let next = self.machine.successor(self.state(), &event);
-        self.states.push(next);
+        let event = self.machine.event(&self.state, step).ok()?;
+        self.machine.take(&mut self.state, &event);
         self.events.push(event);
         Some(())
     }
@@ -206,7 +199,7 @@ impl Following<'_, '_, '_> {
     /// Takes the local steps of a copy to its place, as few as can be.
     fn settle(&mut self, position: usize) -> Option<()> {
         let mut found: Vec<(usize, Option<Event>)> = vec![(0, None)];
-        let mut open = VecDeque::from([(0, self.state().clone())]);
+        let mut open = VecDeque::from([(0, self.state.clone())]);
         let mut seen = BTreeSet::new();
         let mut events = Vec::new();
         while let Some((number, state)) = open.pop_front() {
@@ -221,8 +214,7 @@ impl Following<'_, '_, '_> {
                     node = found[before];
                 }
                 for event in steps.into_iter().rev() {
-                    let next = self.machine.successor(self.state(), &event);
-                    self.states.push(next);
+                    self.machine.take(&mut self.state, &event);
                     self.events.push(event);
                 }
                 return Some(());

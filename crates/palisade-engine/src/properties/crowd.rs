@@ -50,16 +50,14 @@ fn retold(program: &Program, crowd: Crowd, found: &Violation) -> Option<Violatio
     let steps: Vec<_> = found.events.iter().map(|event| event.step).collect();
     let retold = crowd.retold(program, &found.instance, &steps)?;
     let machine = Machine::of_copies(program, retold.acting.clone(), found.model);
-    let (mut events, mut states) = (Vec::new(), vec![machine.initial_state()]);
+    let (mut events, mut state) = (Vec::new(), machine.initial_state());
     for step in &retold.steps {
-        let mut state = states.last()?.clone();
         let event = machine.event(&state, *step).ok()?;
         machine.take(&mut state, &event);
-        states.push(state);
         events.push(event);
     }
     let copies = retold.instance.count(crowd.thread);
     let (instance, acting) = (retold.instance, retold.acting);
-    let violation = Violation { instance, acting, states, instance_minimal: false, events, ..found.clone() };
+    let violation = Violation { instance, acting, instance_minimal: false, events, ..found.clone() };
     is_crowd(&violation.events, retold.moves, copies).then_some(violation)
 }

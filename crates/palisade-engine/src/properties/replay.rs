@@ -21,12 +21,10 @@ pub struct Violation {
     pub model: Model,
     /// How many copies of each thread run.
     pub instance: Instance,
-    /// The copies that the states list, ascending. All that take steps are among them.
+    /// The copies that states list, ascending. All that take steps are among them.
     pub acting: Vec<CopyId>,
     /// The steps with their effects.
     pub events: Vec<Event>,
-    /// The initial state and the one after each step.
-    pub states: Vec<State>,
     /// Whether no computation that reaches the target has fewer steps, as far as is known; of an
     /// interleaving, no other interleaving.
     pub shortest: bool,
@@ -38,10 +36,12 @@ impl Violation {
     /// Whether no store waits in a buffer while another step touches memory: then the computation
     /// is one of SC.
     pub fn is_interleaving(&self, program: &Program) -> bool {
-        self.states.iter().zip(&self.events).all(|(state, Event { step, .. })| {
-            let is_local = |id| program.thread(step.copy.thread).instruction(id).action.is_local();
-            state.buffers_are_empty() || step.kind.is_flush() || step.kind.instruction().is_some_and(is_local)
-        })
+        self.machine(program).is_interleaving(&self.events)
+    }
+
+    /// The machine whose steps these are.
+    pub fn machine<'p>(&self, program: &'p Program) -> Machine<'p> {
+        Machine::of_copies(program, self.acting.clone(), self.model)
     }
 }
 
@@ -55,27 +55,22 @@ pub(super) fn replay(
     model: Model,
 ) -> Option<Violation> {
     let Followed { machine, events } = follow(program, sliced, run, target, model)?;
-    let mut states = vec![machine.initial_state()];
-    for event in &events {
-        states.push(machine.successor(&states[states.len() - 1], event));
-    }
     let acting = machine.copies().to_vec();
     let instance = Instance::new(counts(program, &acting));
-    Some(Violation { target, model, instance, acting, events, states, shortest: false, instance_minimal: false })
+    Some(Violation { target, model, instance, acting, events, shortest: false, instance_minimal: false })
 }
 
 /// An interleaving as a computation under a model with store buffers: each store reaches memory at
 /// once.
 pub(super) fn at_once(program: &Program, interleaving: &Violation, model: Model) -> Option<Violation> {
     let machine = Machine::of_copies(program, interleaving.acting.clone(), model);
-    let (mut events, mut states) = (Vec::new(), vec![machine.initial_state()]);
+    let (mut events, mut state) = (Vec::new(), machine.initial_state());
     let mut take = |step| {
-        let before = &states[states.len() - 1];
-        let event = machine.event(before, step).ok()?;
-        states.push(machine.successor(before, &event));
+        let event = machine.event(&state, step).ok()?;
+        machine.take(&mut state, &event);
         events.push(event);
         let position = machine.position(step.copy)?;
-        Some(states[states.len() - 1].threads()[position].buffer.first().map(|(address, _)| *address))
+        Some(state.threads()[position].buffer.first().map(|(address, _)| *address))
     };
     for Event { step, .. } in &interleaving.events {
         if let Some(address) = take(*step)? {
@@ -83,7 +78,7 @@ pub(super) fn at_once(program: &Program, interleaving: &Violation, model: Model)
             take(Step { copy: step.copy, kind })?;
         }
     }
-    Some(Violation { model, events, states, ..interleaving.clone() })
+    Some(Violation { model, events, ..interleaving.clone() })
 }
 
 /// The same as a witness, for which nobody looks at the states in between.

@@ -17,9 +17,9 @@ const OWN_STEPS: &str = "<label><input type=\"checkbox\" class=\"own-steps\"> st
 
 /// What a browser shows of a state, beside the step that leads to it.
 #[derive(Serialize)]
-struct Shown {
+struct Shown<'a> {
     /// For each copy with a buffer its entries, oldest first.
-    buffers: Vec<Vec<String>>,
+    buffers: Vec<&'a [String]>,
     /// The addresses that are used, with their values.
     memory: Vec<(String, i64)>,
     /// The line of the instruction that was executed.
@@ -33,9 +33,7 @@ pub(super) fn lanes(computation: &ComputationReport<'_>) -> String {
     let acting = computation.acting_copies();
     let name = |copy| computation.instance.copy_name(computation.program, copy);
     let buffered: Vec<usize> = (0..computation.copies.len())
-        .filter(|position| {
-            computation.states.iter().any(|state| !computation.buffer_entries(state, *position).is_empty())
-        })
+        .filter(|position| (0..=computation.events.len()).any(|steps| !computation.buffer(steps, *position).is_empty()))
         .collect();
     let names: Vec<String> = buffered.iter().map(|position| name(computation.copies[*position])).collect();
     let mut head: String = acting.iter().map(|copy| format!("<th>{}</th>", escaped(name(*copy)))).collect();
@@ -54,7 +52,7 @@ pub(super) fn lanes(computation: &ComputationReport<'_>) -> String {
             .iter()
             .zip(&names)
             .map(|(position, name)| {
-                let entries = computation.buffer_entries(&computation.states[index + 1], *position);
+                let entries = computation.buffer(index + 1, *position);
                 let entries: String = entries.iter().map(|entry| format!("<b>{}</b> ", escaped(entry))).collect();
                 format!("<td class=\"buffer\" data-lane=\"buffer of {}\">{entries}</td>", escaped(name))
             })
@@ -145,7 +143,7 @@ fn states(computation: &ComputationReport<'_>, buffered: &[usize]) -> String {
     addresses.sort_unstable();
     addresses.dedup();
     addresses.retain(|address| !computation.is_watched(*address));
-    let shown = |(index, state): (usize, &State)| {
+    let shown = |index: usize, state: &State| {
         let before = index.checked_sub(1);
         let who = |index: usize| {
             let copy = computation.events[index].step.copy;
@@ -154,7 +152,7 @@ fn states(computation: &ComputationReport<'_>, buffered: &[usize]) -> String {
             format!("{}: {what}{reaches}", computation.instance.copy_name(computation.program, copy))
         };
         Shown {
-            buffers: buffered.iter().map(|position| computation.buffer_entries(state, *position)).collect(),
+            buffers: buffered.iter().map(|position| computation.buffer(index, *position)).collect(),
             memory: addresses
                 .iter()
                 .map(|address| (address_text(computation.program, *address), state.memory(*address)))
@@ -163,6 +161,7 @@ fn states(computation: &ComputationReport<'_>, buffered: &[usize]) -> String {
             text: before.map_or("the beginning".to_owned(), who),
         }
     };
-    let states: Vec<Shown> = computation.states.iter().enumerate().map(shown).collect();
+    let mut states: Vec<Shown<'_>> = Vec::new();
+    computation.each_state(|state| states.push(shown(states.len(), state)));
     serde_json::to_string(&states).expect("states are plain data")
 }

@@ -129,6 +129,14 @@ impl SourceText {
         Position { line, column }
     }
 
+    /// A line, from 1, without its end; empty when there is none.
+    pub fn line(&self, number: usize) -> &str {
+        let start = |number: usize| self.line_starts.get(number).copied();
+        let Some(begin) = number.checked_sub(1).and_then(start) else { return "" };
+        let line = &self.text[begin..start(number).unwrap_or(self.text.len())];
+        line.trim_end_matches(['\n', '\r'])
+    }
+
     /// The text under a span, empty when it is not inside.
     pub fn slice(&self, span: Span) -> &str {
         self.text.get(span.start..span.end).unwrap_or("")

@@ -14,8 +14,8 @@ use palisade_engine::robustness::{Fault, FaultKind, Growing};
 use palisade_model::limits::StopReason;
 use palisade_model::program::{FinalClaim, InstructionId, JointState, OutcomeCounters, Program, SourceText};
 use palisade_semantics::{
-    Computation, CopyId, Counting, ExplorationError, FinalStates, Growth, Instance, Model, Observation, Quantifier,
-    Question, State, Subject, ValueError,
+    Computation, CopyId, Counting, ExplorationError, FinalStates, Growth, Instance, Machine, Model, Observation,
+    Quantifier, Question, State, Subject, ValueError,
 };
 use palisade_syntax::{Diagnostic, InputError, final_claim_text, joint_state_text};
 use std::fmt::Write as _;
@@ -134,10 +134,8 @@ impl Simulation<'_> {
 
     /// A computation, to be shown.
     pub(super) fn shown<'a>(&'a self, computation: &'a Computation) -> ComputationReport<'a> {
-        let Computation { events, states, .. } = computation;
-        let copies = self.instance.copies().collect();
-        let (program, instance) = (self.program, self.instance);
-        ComputationReport { program, instance, copies, events, states, marks: Marks::Nothing }
+        let machine = Machine::new(self.program, self.instance, self.model);
+        ComputationReport::new(machine, self.instance, &computation.events, Marks::Nothing)
     }
 
     /// A property as the language writes it.

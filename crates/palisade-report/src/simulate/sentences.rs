@@ -248,7 +248,7 @@ fn table(simulation: &Simulation<'_>, computation: &Computation, all: bool, out:
 /// The copies that have not come to their end when a computation gets stuck, and where they wait.
 fn waiting(simulation: &Simulation<'_>, computation: &Computation) -> Vec<String> {
     let machine = Machine::new(simulation.program, simulation.instance, simulation.model);
-    let state = computation.states.last().expect("there is an initial state");
+    let state = &computation.last;
     let copies = simulation.instance.copies().enumerate();
     let waits = copies.filter_map(|(position, copy)| {
         let name = simulation.instance.copy_name(simulation.program, copy);

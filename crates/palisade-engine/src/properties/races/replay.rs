@@ -2,19 +2,17 @@
 
 use crate::properties::run::{Deed, Run, counts};
 use palisade_model::program::{Action, InstructionId, Program};
-use palisade_semantics::{CopyId, Effect, Event, Instance, Machine, Model, State, Step, StepKind};
+use palisade_semantics::{CopyId, Effect, Event, Instance, Machine, Model, Step, StepKind};
 
 /// A computation under SC that ends in a triangular race.
 #[derive(Clone, Debug)]
 pub struct Race {
     /// How many copies of each thread run.
     pub instance: Instance,
-    /// The copies that the states list, ascending. All that take steps are among them.
+    /// The copies that states list, ascending. All that take steps are among them.
     pub acting: Vec<CopyId>,
     /// The steps with their effects. The last one is the store that races.
     pub events: Vec<Event>,
-    /// The initial state and the one after each step.
-    pub states: Vec<State>,
     /// The step, by its index, that is the load. The steps behind it are the store that races, or
     /// the section that ends in it.
     pub load_step: usize,
@@ -44,17 +42,16 @@ pub(super) fn replay(
     let load_step = section_begin(&machine, &steps, writer).unwrap_or(steps.len());
     steps.insert(load_step, execute(reader, load, None));
     steps.push(execute(writer, store, None));
-    let mut states = vec![machine.initial_state()];
+    let mut state = machine.initial_state();
     let mut events = Vec::with_capacity(steps.len());
     for step in steps {
-        let state = states.last().expect("there is an initial state");
-        let event = machine.event(state, step).expect("the exploration has taken this step");
-        states.push(machine.successor(state, &event));
+        let event = machine.event(&state, step).expect("the exploration has taken this step");
+        machine.take(&mut state, &event);
         events.push(event);
     }
     let instance = Instance::new(counts(program, &acting));
     let store_step = other_store(&events, load_step);
-    Race { instance, acting, events, states, load_step, store_step, instance_minimal: true }
+    Race { instance, acting, events, load_step, store_step, instance_minimal: true }
 }
 
 /// Where the section begins that a copy is in after these steps.

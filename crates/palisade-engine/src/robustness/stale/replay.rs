@@ -92,7 +92,7 @@ fn tell(
     let kind = StepKind::Execute { instruction: last.instruction, chosen: None };
     let last = Step { copy: last.copy, kind };
     let reads_from = guessed.filter(|_| claim == StaleClaim::BeyondSc).and_then(|guessed| {
-        let (_, execution) = interleaved(&machine, axioms, &steps, &mut Vec::new(), &mut Vec::new())?;
+        let (_, execution) = interleaved(&machine, axioms, &steps, &mut Vec::new())?;
         let event = execution.of_step[guessed].expect("a guessed access is an event");
         let write = execution.before(event);
         execution.of_step.iter().position(|event| *event == Some(write))

@@ -24,8 +24,6 @@ pub struct GraphViolation {
     pub steps: Vec<Step>,
     /// What the steps do, and the last event.
     pub events: Vec<Event>,
-    /// The initial state and the one after each step. The last event leads to the last one.
-    pub states: Vec<State>,
     /// The last event.
     pub last: Step,
     /// The position in `steps` of the write that the last event reads, or comes right behind;
@@ -68,6 +66,12 @@ impl GraphViolation {
         }
     }
 
+    /// The machine whose steps these are, but for what the last event reads; of the program by its
+    /// language.
+    pub fn machine<'p>(&self, stated: &'p Program) -> Machine<'p> {
+        machine(stated, &self.acting)
+    }
+
     /// The violation as evidence.
     pub fn witness(&self) -> GraphWitness {
         GraphWitness {
@@ -83,9 +87,9 @@ impl GraphViolation {
     /// The violation that a run of a program by its language shows; nothing where the last event
     /// cannot be taken.
     pub(super) fn of(stated: &Program, axioms: Axioms, run: GraphRun) -> Option<Self> {
-        let machine = Machine::of_copies(stated, run.acting.clone(), Model::Sc).waiting();
-        let (mut events, mut states) = (Vec::new(), vec![machine.initial_state()]);
-        let (state, mut execution) = interleaved(&machine, axioms, &run.steps, &mut events, &mut states)?;
+        let machine = machine(stated, &run.acting);
+        let mut events = Vec::new();
+        let (state, mut execution) = interleaved(&machine, axioms, &run.steps, &mut events)?;
         let event = match run.claim {
             StaleClaim::BeyondSc => {
                 let write = match run.reads_from {
@@ -100,7 +104,6 @@ impl GraphViolation {
                 event
             }
         };
-        states.push(machine.successor(&state, &event));
         events.push(event);
         let GraphRun { claim, instance, acting, instance_minimal, steps, last, reads_from } = run;
         let is_admitted = is_violation(&execution, claim, axioms);
@@ -112,7 +115,6 @@ impl GraphViolation {
             instance_minimal,
             steps,
             events,
-            states,
             last,
             reads_from,
             execution,
@@ -130,7 +132,7 @@ impl GraphViolation {
     /// form that the violation is one of. Nothing where the last event cannot be taken there.
     pub(crate) fn in_form(&self, program: &Program, from: &Program, to: &Program) -> Option<Self> {
         let stated = by_language(to);
-        let machine = Machine::of_copies(&stated, self.acting.clone(), Model::Sc).waiting();
+        let machine = self.machine(&stated);
         let mut state = machine.initial_state();
         let mut steps: Vec<Step> = Vec::new();
         // Where each of the steps went.
@@ -188,6 +190,10 @@ impl GraphViolation {
     }
 }
 
+fn machine<'p>(stated: &'p Program, acting: &[CopyId]) -> Machine<'p> {
+    Machine::of_copies(stated, acting.to_vec(), Model::Sc).waiting()
+}
+
 /// A run that may show a violation.
 pub(super) struct GraphRun {
     pub(super) claim: StaleClaim,
@@ -213,7 +219,6 @@ pub(super) fn interleaved(
     axioms: Axioms,
     steps: &[Step],
     events: &mut Vec<Event>,
-    states: &mut Vec<State>,
 ) -> Option<(State, Execution)> {
     let (mut state, mut execution) = (machine.initial_state(), Execution::new(axioms));
     for step in steps {
@@ -221,7 +226,6 @@ pub(super) fn interleaved(
         execution.take(machine, &event);
         machine.take(&mut state, &event);
         events.push(event);
-        states.push(state.clone());
     }
     Some((state, execution))
 }

@@ -11,7 +11,6 @@ use palisade_semantics::{
 };
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::rc::Rc;
 
 /// How many stores of a long buffer are shown at either end.
 const SHOWN_OF_BUFFERS: usize = 4;
@@ -33,18 +32,18 @@ pub struct ComputationReport<'a> {
     machine: Machine<'a>,
     /// The addresses that tell what watches joint control states who stands where.
     watched: BTreeSet<Value>,
-    /// What is shown of the initial state and the one after each step.
+    /// For each copy what its buffer holds behind each of its own steps, by the number of all.
+    buffers: Vec<Vec<(usize, Vec<String>)>>,
+    /// What is shown of each step.
     views: Vec<View>,
 }
 
-/// What is shown of a state, and of the step that is taken in it.
+/// What is shown of a step that the states say.
 #[derive(Clone, Debug)]
 struct View {
-    /// For each copy what its buffer holds.
-    buffers: Vec<Rc<[String]>>,
-    /// Whether the step is the issue of a store that reaches memory in the next one.
+    /// Whether it is the issue of a store that reaches memory in the next one.
     is_flushed_at_once: bool,
-    /// The address at which the step sleeps or wakes.
+    /// The address at which it sleeps or wakes.
     queue: Option<Value>,
 }
 
@@ -78,14 +77,20 @@ impl<'a> ComputationReport<'a> {
         let watches = program.threads.iter().filter(|thread| thread.is_watch());
         let loads = watches.flat_map(|thread| &thread.instructions).filter_map(|own| own.action.address());
         let watched: BTreeSet<Value> = loads.filter_map(|own| own.evaluate_address(&[]).ok()).collect();
-        let mut views: Vec<View> = Vec::with_capacity(events.len() + 1);
+        let own = |event: &Event| machine.position(event.step.copy).expect("steps are taken by copies");
+        let (mut views, mut buffers) = (Vec::with_capacity(events.len()), vec![Vec::new(); machine.copies().len()]);
+        let mut steps: usize = 0;
         machine.walk(events, |state| {
-            let index = views.len();
-            let before = views.last().zip(index.checked_sub(1).and_then(|before| events.get(before)));
-            views.push(View::of(&machine, &watched, state, (before, events.get(index), events.get(index + 1))));
+            if let Some(before) = steps.checked_sub(1).map(|before| own(&events[before])) {
+                buffers[before].push((steps, buffer_entries(program, &watched, &state.threads()[before])));
+            }
+            if let Some(event) = events.get(steps) {
+                views.push(View::of(&machine, &state.threads()[own(event)], event, events.get(steps + 1)));
+            }
+            steps += 1;
         });
         let copies = machine.copies().to_vec();
-        Self { program, instance, copies, events, marks, machine, watched, views }
+        Self { program, instance, copies, events, marks, machine, watched, buffers, views }
     }
 
     /// Shows the initial state and the one after each step.
@@ -223,7 +228,9 @@ impl<'a> ComputationReport<'a> {
     /// What the buffer of the copy at a position holds after so many steps, oldest first; of a long
     /// one both ends.
     pub fn buffer(&self, steps: usize, position: usize) -> &[String] {
-        &self.views[steps].buffers[position]
+        let known = &self.buffers[position];
+        let before = known.partition_point(|(behind, _)| *behind <= steps);
+        before.checked_sub(1).map_or(&[], |last| &known[last].1)
     }
 
     /// A step in its column: what it does, behind the name that the text has for its place.
@@ -388,42 +395,26 @@ impl<'a> ComputationReport<'a> {
 }
 
 impl View {
-    /// What is shown of a state, by what is shown of the one before it and the step between them,
-    /// the step that is taken in it, and the next one.
-    fn of(
-        machine: &Machine<'_>,
-        watched: &BTreeSet<Value>,
-        state: &State,
-        (before, now, next): (Option<(&Self, &Event)>, Option<&Event>, Option<&Event>),
-    ) -> Self {
-        let shown = |position: usize| buffer_entries(machine.program(), watched, &state.threads()[position]).into();
-        let buffers = match before {
-            None => (0..machine.copies().len()).map(shown).collect(),
-            Some((before, event)) => {
-                let mut buffers = before.buffers.clone();
-                let position = machine.position(event.step.copy).expect("steps are taken by copies");
-                buffers[position] = shown(position);
-                buffers
+    /// What is shown of a step of a copy in the state before it, with the step behind.
+    fn of(machine: &Machine<'_>, thread: &ThreadState, event: &Event, next: Option<&Event>) -> Self {
+        let instruction = event.step.kind.instruction();
+        let instruction = instruction.map(|id| machine.program().thread(event.step.copy.thread).instruction(id));
+        let queue = instruction.and_then(Instruction::queue);
+        let takes_it = |address: Value, next: &Event| match next.step.kind {
+            StepKind::Flush => thread.buffer.is_empty(),
+            StepKind::FlushAddress(flushed) => {
+                flushed == address && thread.buffer.iter().all(|store| store.0 != address)
             }
+            StepKind::Execute { .. } | StepKind::Crowd { .. } => false,
         };
-        let own = now.and_then(|event| Some((event, &state.threads()[machine.position(event.step.copy)?])));
-        let queue = own.and_then(|(event, thread)| {
-            let instruction =
-                machine.program().thread(event.step.copy.thread).instruction(event.step.kind.instruction()?);
-            instruction.queue()?.address().evaluate_address(&thread.registers).ok()
-        });
-        let is_flushed_at_once = own.zip(next).is_some_and(|((event, thread), next)| {
-            let Effect::Issue { address, .. } = event.effect else { return false };
-            next.step.copy == event.step.copy
-                && match next.step.kind {
-                    StepKind::Flush => thread.buffer.is_empty(),
-                    StepKind::FlushAddress(flushed) => {
-                        flushed == address && thread.buffer.iter().all(|store| store.0 != address)
-                    }
-                    StepKind::Execute { .. } | StepKind::Crowd { .. } => false,
-                }
-        });
-        Self { buffers, is_flushed_at_once, queue }
+        let is_flushed_at_once = match (event.effect, next.filter(|next| next.step.copy == event.step.copy)) {
+            (Effect::Issue { address, .. }, Some(next)) => takes_it(address, next),
+            _ => false,
+        };
+        Self {
+            is_flushed_at_once,
+            queue: queue.and_then(|queue| queue.address().evaluate_address(&thread.registers).ok()),
+        }
     }
 }
 

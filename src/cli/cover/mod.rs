@@ -42,7 +42,7 @@ pub(super) struct CoverArguments {
     pub(super) strategy: &'static str,
     /// Write the net in the format that this file's extension tells (.spec, .tts, .pnml, .lola,
     /// .net, .dot), its question beside it, and do not search.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "ask")]
     write: Option<PathBuf>,
     /// Answer all properties of the question's file (Model Checking Contest) in one run, a line
     /// `FORMULA ID TRUE TECHNIQUES …` for each. Evidence goes to a folder then, a file for each

@@ -4,7 +4,7 @@
 //! for every condition that none of them satisfies.
 
 use super::machine::{Goal, Machine};
-use super::packed::Packed;
+use super::packed::{NotInserted, Packed};
 use crate::Context;
 use palisade_evidence::{MarkingSet, NetRun};
 use palisade_model::limits::StopReason;
@@ -28,15 +28,16 @@ pub(super) enum Explored {
 pub(super) struct Explorer<'m> {
     machine: &'m Machine,
     known: Packed<'m>,
-    /// The next marking to go on from.
+    /// The next marking to go on from, and how many of the transitions that can fire there have.
     next: u32,
+    fired: usize,
     goals_by_atom: Vec<Vec<u32>>,
 }
 
 impl<'m> Explorer<'m> {
     /// The exploration that knows the initial marking.
     pub(super) fn new(machine: &'m Machine) -> Self {
-        Self { machine, known: Packed::new(machine), next: 0, goals_by_atom: machine.goals_by_atom() }
+        Self { machine, known: Packed::new(machine), next: 0, fired: 0, goals_by_atom: machine.goals_by_atom() }
     }
 
     /// How many markings are known.
@@ -53,7 +54,7 @@ impl<'m> Explorer<'m> {
     ) -> Result<Explored, StopReason> {
         let machine = self.machine;
         let mut marking = vec![0; machine.initial.len()];
-        if self.next == 0 {
+        if self.next == 0 && self.fired == 0 {
             let sums = machine.sums(&machine.initial);
             for goal in 0..open.len() {
                 self.look(goal, &sums, false, 0, open, &mut found);
@@ -63,16 +64,12 @@ impl<'m> Explorer<'m> {
         while (self.next as usize) < self.len() {
             if self.next.is_multiple_of(INTERVAL) {
                 context.check()?;
-                if self.known.words() > MOST_WORDS {
-                    return Ok(Explored::TooMany);
-                }
                 if !(0..open.len()).any(|goal| open[goal] && machine.goals[goal].is_some()) {
                     return Ok(Explored::TooMany);
                 }
             }
             let number = self.next;
             self.known.unpack(number, &mut marking);
-            self.next += 1;
             self.known.enabled(&marking, &mut enabled);
             context.count_work(10 + 10 * enabled.len());
             context.count_markings(1);
@@ -83,13 +80,22 @@ impl<'m> Explorer<'m> {
                 }
             }
             let mut sums = None;
-            for transition in &enabled {
-                let Ok(new) = self.known.insert_after(number, *transition) else { return Ok(Explored::TooMany) };
+            for transition in &enabled[self.fired..] {
+                if self.known.words() > MOST_WORDS {
+                    return Ok(Explored::TooMany);
+                }
+                let new = match self.known.insert_after(number, *transition, context) {
+                    Ok(new) => new,
+                    Err(NotInserted::TooManyTokens) => return Ok(Explored::TooMany),
+                    Err(NotInserted::Stopped(reason)) => return Err(reason),
+                };
+                self.fired += 1;
                 if let Some(new) = new.filter(|_| !machine.deltas[*transition as usize].is_empty()) {
                     let sums = sums.get_or_insert_with(|| machine.sums(&marking));
                     self.look_after(*transition, sums, new, open, &mut found);
                 }
             }
+            (self.next, self.fired) = (self.next + 1, 0);
         }
         Ok(Explored::All)
     }

@@ -2,18 +2,38 @@
 //! from first.
 //!
 //! Each place has as many bits as its largest number so far takes, and when one no longer fits, all
-//! are packed anew. A marking is made from the one before it by changing the few places that a
-//! transition changes.
+//! are packed anew; where that was done often, each place gets more bits than it needs. A marking
+//! is made from the one before it by changing the few places that a transition changes.
 
 use super::machine::Machine;
+use crate::Context;
 use hashbrown::HashTable;
 use palisade_evidence::MarkingSet;
+use palisade_model::limits::StopReason;
 use palisade_model::net::PlaceId;
 use rustc_hash::FxBuildHasher;
 use std::hash::BuildHasher;
 
-/// Numbers of tokens that do not fit.
-pub(super) struct TooManyTokens;
+/// Words that are copied or packed between two looks at the budget: less than a millisecond.
+const INTERVAL: usize = 1 << 16;
+
+/// So many words are packed anew, and four times as many as there are, before each place gets more
+/// bits than it needs.
+const REPACKED: usize = 1 << 16;
+
+/// Why a marking is not inserted.
+pub(super) enum NotInserted {
+    /// Numbers of tokens do not fit.
+    TooManyTokens,
+    /// The budget has ended, and all is as it was.
+    Stopped(StopReason),
+}
+
+impl From<StopReason> for NotInserted {
+    fn from(reason: StopReason) -> Self {
+        Self::Stopped(reason)
+    }
+}
 
 /// Markings, numbered in the order in which they were found; the first is the initial one.
 pub(super) struct Packed<'m> {
@@ -23,6 +43,10 @@ pub(super) struct Packed<'m> {
     /// Words of a marking.
     length: usize,
     words: Vec<u64>,
+    /// Words that were moved since the budget was looked at.
+    moved: usize,
+    /// Words that were packed anew since each place got more bits than it needs.
+    repacked: usize,
     table: HashTable<u32>,
     /// The marking from which each was found first, and by which transition.
     parents: Vec<(u32, u32)>,
@@ -46,8 +70,19 @@ impl<'m> Packed<'m> {
         }
         let widths: Vec<u8> = machine.initial.iter().map(|count| bits(*count)).collect();
         let (fields, length) = MarkingSet::layout(&widths);
-        let (words, table, parents) = (vec![0; length], HashTable::new(), Vec::new());
-        let mut packed = Self { machine, widths, fields, length, words, table, parents, by_first, without_needs };
+        let mut packed = Self {
+            machine,
+            widths,
+            fields,
+            length,
+            words: vec![0; length],
+            moved: 0,
+            repacked: 0,
+            table: HashTable::new(),
+            parents: Vec::new(),
+            by_first,
+            without_needs,
+        };
         for ((word, bit), count) in packed.fields.iter().zip(&machine.initial) {
             packed.words[*word] |= u64::from(*count) << bit;
         }
@@ -78,7 +113,14 @@ impl<'m> Packed<'m> {
     }
 
     /// The number of the marking to which a transition leads, if it is new.
-    pub(super) fn insert_after(&mut self, parent: u32, transition: u32) -> Result<Option<u32>, TooManyTokens> {
+    pub(super) fn insert_after(
+        &mut self,
+        parent: u32,
+        transition: u32,
+        context: &Context,
+    ) -> Result<Option<u32>, NotInserted> {
+        self.look(self.length, context)?;
+        self.make_room();
         let start = self.words.len();
         let before = parent as usize * self.length;
         self.words.extend_from_within(before..before + self.length);
@@ -86,15 +128,35 @@ impl<'m> Packed<'m> {
             let ((word, bit), mask) = (self.fields[*place as usize], mask(self.widths[*place as usize]));
             let packed = &mut self.words[start + word];
             let count = ((*packed >> bit) & mask).checked_add_signed(*change).filter(|count| *count < 1 << 31);
-            let count = count.ok_or(TooManyTokens)?;
+            let Some(count) = count else {
+                self.words.truncate(start);
+                return Err(NotInserted::TooManyTokens);
+            };
             if count > mask {
                 self.words.truncate(start);
-                self.widen(parent, transition)?;
-                return self.insert_after(parent, transition);
+                self.widen(parent, transition, context)?;
+                return self.insert_after(parent, transition, context);
             }
             *packed = *packed & !(mask << bit) | count << bit;
         }
         Ok(self.take_last((parent, transition)))
+    }
+
+    /// Looks at the budget, where enough was moved since the last time.
+    fn look(&mut self, moved: usize, context: &Context) -> Result<(), StopReason> {
+        self.moved += moved;
+        if self.moved < INTERVAL {
+            return Ok(());
+        }
+        self.moved = 0;
+        context.check()
+    }
+
+    /// Makes room for a marking more. Twice the room at a time would be half of it for nothing.
+    fn make_room(&mut self) {
+        if self.words.capacity() - self.words.len() < self.length {
+            self.words.reserve_exact(self.length.max(self.words.len() / 4).max(64));
+        }
     }
 
     /// Numbers the marking at the end of the words, or drops it where it is known.
@@ -115,23 +177,27 @@ impl<'m> Packed<'m> {
     }
 
     /// Packs all markings so that the one to which a transition leads fits.
-    fn widen(&mut self, parent: u32, transition: u32) -> Result<(), TooManyTokens> {
+    fn widen(&mut self, parent: u32, transition: u32, context: &Context) -> Result<(), NotInserted> {
         let mut unpacked = vec![0; self.widths.len()];
         self.unpack(parent, &mut unpacked);
-        let mut widths = self.widths.clone();
+        let is_often = self.repacked > REPACKED + 4 * self.words.len();
+        let more = |width: &u8| if is_often { (2 * width).min(MOST_BITS) } else { *width };
+        let mut widths: Vec<u8> = self.widths.iter().map(more).collect();
         for (place, change) in &self.machine.changes[transition as usize] {
             let count = i64::from(unpacked[*place as usize]) + change;
             let width = &mut widths[*place as usize];
-            *width = bits(u32::try_from(count).map_err(|_| TooManyTokens)?).max(*width);
+            *width = bits(u32::try_from(count).map_err(|_| NotInserted::TooManyTokens)?).max(*width);
         }
         let (fields, length) = MarkingSet::layout(&widths);
         let mut words = vec![0; self.parents.len() * length];
         for (number, wider) in (0u32..).zip(words.chunks_exact_mut(length)) {
+            self.look(unpacked.len(), context)?;
             self.unpack(number, &mut unpacked);
             for ((word, bit), count) in fields.iter().zip(&unpacked) {
                 wider[*word] |= u64::from(*count) << bit;
             }
         }
+        self.repacked = if is_often { 0 } else { self.repacked + words.len() };
         (self.widths, self.fields, self.length, self.words) = (widths, fields, length, words);
         let (words, length) = (&self.words, self.length);
         let hash = |number: &u32| FxBuildHasher.hash_one(&words[*number as usize * length..][..length]);
@@ -171,6 +237,9 @@ impl<'m> Packed<'m> {
         MarkingSet { places, widths: self.widths, words: self.words }
     }
 }
+
+/// As many bits as a number of tokens has at most.
+const MOST_BITS: u8 = 31;
 
 /// The lowest bits of a word, so many.
 fn mask(width: u8) -> u64 {

@@ -7,7 +7,7 @@
 //! [enough](super::stubborn).
 
 use super::machine::{Goal, Machine};
-use super::packed::Packed;
+use super::packed::{NotInserted, Packed};
 use super::stubborn::Stubborn;
 use crate::Context;
 use palisade_evidence::NetRun;
@@ -46,9 +46,6 @@ pub(super) fn seek(
     while let Some((_, number)) = pending.pop() {
         if expanded.is_multiple_of(INTERVAL) {
             context.check()?;
-            if known.words() > MOST_WORDS {
-                return Ok(Sought::TooMany);
-            }
         }
         expanded += 1;
         known.unpack(number, &mut marking);
@@ -62,8 +59,15 @@ pub(super) fn seek(
         context.count_markings(1);
         stubborn.retain(goal, &marking, &sums, &mut enabled);
         for transition in &enabled {
-            let Ok(new) = known.insert_after(number, *transition) else { return Ok(Sought::TooMany) };
-            let Some(new) = new else { continue };
+            if known.words() > MOST_WORDS {
+                return Ok(Sought::TooMany);
+            }
+            let new = match known.insert_after(number, *transition, context) {
+                Ok(Some(new)) => new,
+                Ok(None) => continue,
+                Err(NotInserted::TooManyTokens) => return Ok(Sought::TooMany),
+                Err(NotInserted::Stopped(reason)) => return Err(reason),
+            };
             let deltas = &machine.deltas[*transition as usize];
             let distance = if deltas.is_empty() {
                 here

@@ -397,28 +397,57 @@ impl Machine {
         firings
     }
 
+    /// A path without what comes back to a marking. Markings are told apart by a sum of 128 bits,
+    /// in which each token counts as much as its place: of large nets they would fill the memory.
+    /// Where two of them have one sum, the path stays as it is.
     fn without_loops(&self, path: &[u32]) -> Vec<u32> {
-        let mut marking = self.initial.clone();
-        let mut first: FxHashMap<Vec<u32>, usize> = FxHashMap::default();
-        let mut shorter: Vec<u32> = Vec::new();
-        let mut markings = vec![marking.clone()];
-        first.insert(marking.clone(), 0);
+        let change = |(place, change): &(u32, i64)| weight(*place).wrapping_mul(i128::from(*change).cast_unsigned());
+        let change_of =
+            |transition: u32| self.changes[transition as usize].iter().map(change).fold(0, u128::wrapping_add);
+        let mut first: FxHashMap<u128, usize> = FxHashMap::from_iter([(0, 0)]);
+        let (mut shorter, mut sums, mut sum) = (Vec::new(), vec![0], 0_u128);
         for transition in path {
-            for (place, change) in &self.changes[*transition as usize] {
-                let after = i64::from(marking[*place as usize]) + change;
-                marking[*place as usize] = u32::try_from(after).expect("the walk has come this way");
-            }
-            if let Some(length) = first.get(&marking).copied() {
-                for dropped in markings.drain(length + 1..) {
+            sum = sum.wrapping_add(change_of(*transition));
+            if let Some(length) = first.get(&sum).copied() {
+                for dropped in sums.drain(length + 1..) {
                     first.remove(&dropped);
                 }
                 shorter.truncate(length);
             } else {
+                first.insert(sum, sums.len());
+                sums.push(sum);
                 shorter.push(*transition);
-                markings.push(marking.clone());
-                first.insert(marking.clone(), shorter.len());
             }
         }
-        shorter
+        if self.after(&shorter) == self.after(path) { shorter } else { path.to_vec() }
     }
+
+    /// The marking after a path; nothing where one of its transitions cannot fire.
+    fn after(&self, path: &[u32]) -> Option<Vec<u32>> {
+        let mut marking = self.initial.clone();
+        for transition in path {
+            let needs = &self.needs[*transition as usize];
+            if needs.iter().any(|(place, count)| marking[*place as usize] < *count) {
+                return None;
+            }
+            for (place, change) in &self.changes[*transition as usize] {
+                let own = &mut marking[*place as usize];
+                *own = u32::try_from(i64::from(*own) + change).ok()?;
+            }
+        }
+        Some(marking)
+    }
+}
+
+/// What a token counts in the sum of a marking: bits that look random, by splitmix64
+/// [Steele et al., OOPSLA 2014].
+fn weight(place: u32) -> u128 {
+    let mixed = |number: u64| {
+        let number = number.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let number = (number ^ number >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        number ^ number >> 31
+    };
+    let place = 2 * u64::from(place);
+    u128::from(mixed(place + 1)) << 64 | u128::from(mixed(place + 2))
 }

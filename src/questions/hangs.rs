@@ -82,6 +82,11 @@ impl WaitsForEver<'_> {
         self.language.map_or(model_name(self.options.model), Axioms::name)
     }
 
+    /// The memory model that a computation is one of, by its name.
+    fn shows_under(&self, stuck: &Stuck) -> &'static str {
+        stuck.graph.as_ref().map_or(model_name(self.options.model), |(graph, _)| graph.axioms.name())
+    }
+
     /// A copy that waits, for what, and what would let it go on.
     fn waiter_words(&self, stuck: &Stuck, waiter: &Waiter) -> String {
         let program = self.about.program;
@@ -159,7 +164,7 @@ impl WaitsForEver<'_> {
         "`finally` violated".clone_into(&mut account.verdict);
         let under_sc = if stuck.is_interleaving { " under SC already" } else { "" };
         account.phrase = format!("violated{under_sc}, {short}");
-        account.message = format!("`finally` violated under {}: {short}", model_name(self.options.model));
+        account.message = format!("`finally` violated under {}: {short}", self.shows_under(stuck));
         let waiters = stuck.waiters.iter().map(|waiter| self.waiter_words(stuck, waiter));
         let others: Vec<String> = claims.into_iter().skip(1).chain(waiters).map(|words| format!("  {words}")).collect();
         let heading = (!others.is_empty()).then(|| "and in the end:".to_owned());
@@ -172,15 +177,18 @@ impl WaitsForEver<'_> {
         let program = self.about.program;
         let instance = instance_words(program, &stuck.instance, false);
         let copies = program.threads.iter().zip(stuck.instance.counts());
+        let graph = stuck.graph.as_ref().map(|(graph, _)| graph);
+        let marks = graph.map_or(Marks::Nothing, |graph| Marks::Orderings(graph.axioms));
+        let run = ComputationReport::new(stuck.machine(program), &stuck.instance, &stuck.events, marks);
+        let older = graph.into_iter().flat_map(|graph| &graph.older).map(|(step, write)| {
+            let written =
+                write.map_or("what was there at first".to_owned(), |write| format!("what step {} wrote", write + 1));
+            format!("step {} reads {written}: it need not see what came later", step + 1)
+        });
         Shown {
             headline,
-            above: instance.map(|words| format!("instance: {words}")).into_iter().collect(),
-            run: Run::Threads(ComputationReport::new(
-                stuck.machine(program),
-                &stuck.instance,
-                &stuck.events,
-                Marks::Nothing,
-            )),
+            above: instance.map(|words| format!("instance: {words}")).into_iter().chain(older).collect(),
+            run: Run::Threads(run),
             below,
             cycle: None,
             instance: copies.map(|(thread, count)| (thread.name.as_str(), *count)).collect(),
@@ -204,11 +212,11 @@ impl WaitsForEver<'_> {
         "stuck".clone_into(&mut account.verdict);
         let already = match stuck.is_interleaving {
             true => " under SC already",
-            false if self.language.is_some() => " on x86 already",
+            false if self.language.is_some() && stuck.graph.is_none() => " on x86 already",
             false => "",
         };
         account.phrase = format!("stuck{already}, {short}");
-        account.message = format!("stuck under {}: {short}", model_name(self.options.model));
+        account.message = format!("stuck under {}: {short}", self.shows_under(stuck));
         for waiter in stuck.waiters.iter().filter(|waiter| !waiter.is_idle) {
             let (thread, instruction) = (waiter.copy.thread, waiter.instruction);
             let span = program.thread(thread).instruction(instruction).span;
@@ -339,14 +347,14 @@ fn hope_words(method: Method) -> &'static str {
     match method {
         Method::Sc => "some interleaving lets it",
         Method::Buffers => "some way lets it, whatever waits in store buffers",
-        Method::ScRobust | Method::Counts(_) => "robust, and some interleaving lets it",
+        Method::ScRobust | Method::Counts(_) | Method::Graphs => "robust, and some interleaving lets it",
     }
 }
 
 /// Why there is no stuck state.
 fn method_words(method: Method) -> String {
     match method {
-        Method::Sc => "no stuck state in any interleaving".to_owned(),
+        Method::Sc | Method::Graphs => "no stuck state in any interleaving".to_owned(),
         Method::Buffers => "no stuck state, whatever waits in store buffers".to_owned(),
         Method::ScRobust => "robust, and no stuck state in any interleaving".to_owned(),
         Method::Counts(0) => "no stuck state, copies counted as none or some".to_owned(),

@@ -11,6 +11,7 @@ use super::property::{BufferConfiguration, BufferedLocal};
 use super::pso::PsoCertificate;
 use super::state::LocalIndex;
 use palisade_model::program::{InstructionId, RegisterId, Value};
+use palisade_semantics::graphs::Axioms;
 use palisade_semantics::{CopyId, Instance, Model, Step};
 
 /// Why a program has no stuck state.
@@ -97,6 +98,9 @@ pub struct WaitingLocal {
 pub struct StuckWitness {
     /// The memory model.
     pub model: Model,
+    /// By the axioms of a language, in place of a model of machines: the steps are those of the
+    /// program by its language, and make an execution graph that is consistent.
+    pub graph: Option<StuckGraph>,
     /// Whether it is about the program in which no time runs out.
     pub ignores_timeouts: bool,
     /// The copy that waits in the last state, and in all that come of it unless sleepers go on for
@@ -106,4 +110,18 @@ pub struct StuckWitness {
     pub instance: Instance,
     /// The computation, on a machine on which what waits does wait, and who sleeps does sleep.
     pub steps: Vec<Step>,
+}
+
+/// What a computation has besides its steps, where it is an execution graph of a language.
+///
+/// A step reads the last write of its address and comes last in modification order, unless it is
+/// listed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StuckGraph {
+    /// By what axioms.
+    pub axioms: Axioms,
+    /// The steps that read from older writes and come directly behind these, by their positions,
+    /// ascending, each with the position of the step that has written; nothing for the initial
+    /// value.
+    pub older: Vec<(usize, Option<usize>)>,
 }

@@ -27,7 +27,7 @@ pub use concurrency::{
     AccessLevels, ConcurrencyCertificate, ConcurrencyReason, ConcurrencyWitness, PendingTask, PivotAccess, PivotStage,
     SerialRun, SerialState,
 };
-pub use hangs::{FreeCertificate, StuckWitness, WaitingLocal, WaitingRow, WaitingSet, WhyRobust};
+pub use hangs::{FreeCertificate, StuckGraph, StuckWitness, WaitingLocal, WaitingRow, WaitingSet, WhyRobust};
 pub use net::{
     Invariant, NetCertificate, NetRun, OmegaMarking, PlaceWeights, Refutation, RunStep, TokenMarking, WeightedTrap,
 };

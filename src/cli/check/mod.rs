@@ -29,7 +29,7 @@ use crate::report::findings::findings;
 use crate::report::page::told_page;
 use crate::robustness::{CheckOptions, Observer, Silent, Stage, unreached};
 use crate::semantics::Model;
-use crate::semantics::graphs::by_language;
+use crate::semantics::graphs::{Axioms, by_language};
 use crate::syntax::{
     Format, InputError, no_attack_can_start, roles_that_do_nothing, roles_without_end, store_fence_without_effect,
 };
@@ -120,7 +120,7 @@ pub(in crate::cli) fn tell<T>(
         loaded.posts_as_in_text()?;
     }
     let first = if asks.len() > 1 { CONFIGURATIONS[0] } else { u64::MAX };
-    let model = arguments.model.model();
+    let model = By::Model(arguments.model.model());
     let mut answered = Vec::new();
     let looked_for_hangs = if looks_for_hangs(arguments, loaded) {
         let most = if loaded.program.says_waits() { CONFIGURATIONS[0] } else { OF_SPINNING };
@@ -216,11 +216,20 @@ pub(in crate::cli) fn tell<T>(
     Ok(hand_over(&told, &alarms))
 }
 
-/// Asks one question under a model of machines, about properties with so many configurations at
+/// Whose computations are looked at.
+#[derive(Clone, Copy)]
+enum By {
+    /// Those of a model of machines.
+    Model(Model),
+    /// Execution graphs of a language.
+    Graphs(Axioms),
+}
+
+/// Asks one question, about properties with so many configurations at
 /// most; nothing where the program turns out not to have it.
 fn answer<'q>(
     arguments: &CheckArguments,
-    (ask, model): (Ask, Model),
+    (ask, by): (Ask, By),
     most: u64,
     asking: &Asking<'_>,
     loaded: &'q Loaded,
@@ -228,6 +237,10 @@ fn answer<'q>(
 ) -> Result<Option<(Ask, Answered<'q>)>, InputError> {
     let (about, queue) = (loaded.about(), arguments.queue.into());
     let values = loaded.values(arguments.values);
+    let (model, graphs) = match by {
+        By::Model(model) => (model, None),
+        By::Graphs(axioms) => (Model::Sc, Some(axioms)),
+    };
     observer.begins(Stage::Question(ask.name()));
     let answered = match ask {
         Ask::Properties => {
@@ -272,6 +285,7 @@ fn answer<'q>(
                     buffer,
                     most,
                     ignore_timeouts: arguments.ignore_timeouts,
+                    graphs,
                     // Of what only spins it is told alone that it is stuck.
                     rest_between_rounds: is_looked_for && !loaded.program.says_waits(),
                     ..HangOptions::new(model)
@@ -315,12 +329,20 @@ fn shown_by_x86<'q>(
         if before.iter().all(|is_shown| *is_shown) {
             continue;
         }
-        let other = answer(arguments, (*ask, Model::Tso), CONFIGURATIONS[0], asking, loaded, observer)?;
+        let other = answer(arguments, (*ask, By::Model(Model::Tso)), CONFIGURATIONS[0], asking, loaded, observer)?;
         let shows_more = |(_, other): &(Ask, Answered<'q>)| {
             let after = all_shown(other);
             before != after && before.iter().zip(&after).all(|(before, after)| before <= after)
         };
-        shown.extend(other.filter(shows_more).map(|other| (position, other)));
+        if let Some(other) = other.filter(shows_more) {
+            shown.push((position, other));
+        } else if *ask == Ask::Hangs
+            && let Some(axioms) = arguments.model.language()
+        {
+            // What neither shows, an execution of the language may.
+            let other = answer(arguments, (*ask, By::Graphs(axioms)), CONFIGURATIONS[0], asking, loaded, observer)?;
+            shown.extend(other.filter(shows_more).map(|other| (position, other)));
+        }
     }
     Ok(shown)
 }

@@ -140,7 +140,18 @@ fn hangs_of_interleavings_are_those_of_a_language_where_programs_are_robust() {
     assert!(status == 1 && report.starts_with("p.pal: stuck"), "{report}");
     let never_on_x86 = "address x, y, k thread a { store(x, 1, relaxed); store(y, 1, relaxed); } thread b {
                         if (load(y, relaxed) == 1) { if (load(x, relaxed) == 0) { await(load(k, relaxed) == 1); } } }";
-    let (status, report) = said_of(never_on_x86, line);
+    let (status, report) = said_of(never_on_x86, &format!("{line} --verify"));
+    assert!(status == 1 && report.starts_with("p.pal: stuck\n"), "{report}");
+    assert!(report.contains("step 5 reads what was there at first: it need not see what came later"), "{report}");
+    // Memory ends as no interleaving leaves it, and no access reads what one could not read there.
+    let overtaken = "address x, y thread a { store(x, 1, relaxed); store(y, 2, relaxed); } \
+                     thread b { store(y, 1, relaxed); store(x, 2, relaxed); } \
+                     finally { ensure x == 2 || y == 2; }";
+    let (status, report) = said_of(overtaken, &format!("{line} --verify"));
+    assert!(status == 1 && report.contains("does not hold: `x` holds 1, `y` holds 1"), "{report}");
+    let stays = "address x, y, k thread a { store(x, 1, relaxed); let r = load(y, relaxed); store(k, 1, relaxed); } \
+                 thread b { store(y, 1, relaxed); let s = load(x, relaxed); await (load(k, relaxed) == 1); }";
+    let (status, report) = said_of(stays, line);
     assert!(status == 3 && report.contains("but the program has other executions"), "{report}");
     let (status, report) = said_of(&text("fence(seq_cst);"), line);
     assert!(status == 0 && report.starts_with("p.pal: nobody waits for ever\n"), "{report}");

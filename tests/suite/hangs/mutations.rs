@@ -1,10 +1,11 @@
 //! Evidence that is tampered with is rejected.
 
 use super::{asked, checked, program};
-use palisade::evidence::{FreeCertificate, StuckWitness, Tokens, WaitingSet};
+use palisade::evidence::{FreeCertificate, StuckGraph, StuckWitness, Tokens, WaitingSet};
 use palisade::hangs::{HangOptions, Verdict};
 use palisade::program::Program;
 use palisade::semantics::Model;
+use palisade::semantics::graphs::Axioms;
 use palisade::verify::{check_free, check_stuck};
 use std::sync::Arc;
 
@@ -182,6 +183,42 @@ fn sums_and_counters_that_are_tampered_with_are_rejected() {
     reject("without sums", &|set| set.rows.clear());
     reject("counted to another number", &|set| set.most += 1);
     assert!(tried > 5, "{tried}");
+}
+
+#[test]
+fn graphs_that_are_tampered_with_are_rejected() {
+    let program = program(
+        "program small\naddress x, y, k thread a { store(x, 1, relaxed); store(y, 1, relaxed); } \
+         thread b { if (load(y, relaxed) == 1) { if (load(x, relaxed) == 0) { await(load(k, relaxed) == 1); } } }",
+    );
+    let options = HangOptions { graphs: Some(Axioms::C11), ..HangOptions::new(Model::Sc) };
+    let asked = |program: &Program| {
+        let found = checked::hangs(program, &options).expect("it has a meaning");
+        found.expect("it is accepted").verdict
+    };
+    let Verdict::Stuck(stuck) = asked(&program) else { panic!("the second load need not see the first store") };
+    let witness = stuck.witness();
+    assert_eq!(check_stuck(&program, &witness), Ok(()));
+    let reject = |what: &str, change: &dyn Fn(&mut StuckWitness, &mut StuckGraph)| {
+        let (mut other, mut graph) = (witness.clone(), witness.graph.clone().expect("it is a graph"));
+        change(&mut other, &mut graph);
+        other.graph = Some(graph);
+        assert!(check_stuck(&program, &other).is_err(), "{what}");
+    };
+    reject("all is read last", &|_, graph| graph.older.clear());
+    reject("another load reads it", &|_, graph| graph.older[0].0 -= 1);
+    reject("it reads what is no write", &|_, graph| graph.older[0].1 = Some(2));
+    reject("a step that is not there", &|_, graph| graph.older.push((99, None)));
+    reject("a step fewer", &|other, _| other.steps.truncate(other.steps.len() - 2));
+    reject("by weaker axioms", &|_, graph| graph.axioms = Axioms::WeakC11);
+    reject("on x86", &|other, _| other.model = Model::Tso);
+    assert!(check_stuck(&program, &StuckWitness { graph: None, ..witness }).is_err(), "no graph");
+    // With release and acquire the load sees it.
+    let mut text = program.source.text.clone();
+    text = text.replace("store(y, 1, relaxed)", "store(y, 1, release)").replace("load(y, relaxed)", "load(y, acquire)");
+    let fixed = super::program(&text);
+    assert!(check_stuck(&fixed, &stuck.witness()).is_err(), "release and acquire");
+    assert!(!matches!(asked(&fixed), Verdict::Stuck(_)));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use super::any_number::any_number;
 use super::asking::{Answered, Asking, Explored, Seen};
+use super::graphs::stuck_graph;
 use super::{HangOptions, Hangs, Method, Verdict, Why};
 use palisade_exploration::buffered::Order;
 use palisade_exploration::instrumented::Fault;
@@ -22,6 +23,9 @@ pub fn hangs(program: &Program, options: &HangOptions) -> Result<Hangs, Fault> {
     assert!(!program.is_event_driven(), "hangs are those of threads, and the program has events or tasks");
     let untimed = options.ignore_timeouts.then(|| program.ignoring_timeouts());
     let program = untimed.as_ref().unwrap_or(program);
+    if let Some(axioms) = options.graphs {
+        return stuck_graph(program, axioms, options);
+    }
     let mut found = Found::of(program, options);
     if matches!(found.answered, Ok((Verdict::Stuck(_), _))) && options.rest_between_rounds {
         found = Found::of(&program.resting_between_rounds(), options);

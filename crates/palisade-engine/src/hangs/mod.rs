@@ -6,6 +6,7 @@
 //! | `buffers` | buffers of 2, 4, 8, … stores | a stuck state; none, if no store ever waits for room |
 //! | `sc-robust` | robustness | a robust program has the stuck states of SC |
 //! | `counts` | copies counted up to k = 0, 1, 2, and more | none for any number, by SC or buffers |
+//! | `graphs` | execution graphs of a language | a stuck state |
 //!
 //! *A robust program has the same stuck states under TSO (PSO) as under SC, if a trace tells who
 //! sleeps.* A stuck state ends a computation with empty buffers. An interleaving with the same
@@ -21,9 +22,12 @@
 mod any_number;
 mod asking;
 mod decide;
+mod graphs;
 mod hopeless;
 mod repair;
 mod replay;
+#[cfg(test)]
+mod tests;
 
 pub use decide::hangs;
 pub use hopeless::hopeless;
@@ -34,6 +38,7 @@ use palisade_evidence::FreeCertificate;
 use palisade_model::limits::{Limits, StopReason};
 use palisade_model::program::ThreadId;
 use palisade_semantics::Model;
+use palisade_semantics::graphs::Axioms;
 use std::sync::Arc;
 
 /// How to look for stuck states.
@@ -56,6 +61,9 @@ pub struct HangOptions {
     /// Configurations of a fixed number of copies that are explored with all steps. Where there are
     /// more, steps are left out that stuck states do not need.
     pub all_steps: u64,
+    /// The language among whose execution graphs stuck states are sought, in place of those of a
+    /// model of machines.
+    pub graphs: Option<Axioms>,
     /// Time, memory, interruption.
     pub limits: Limits,
 }
@@ -71,6 +79,7 @@ impl HangOptions {
             buffer: crate::properties::DEFAULT_BUFFER,
             most: None,
             all_steps: 4_000,
+            graphs: None,
             limits: Limits::none(),
         }
     }
@@ -87,6 +96,8 @@ pub enum Method {
     ScRobust,
     /// Copies counted up to so many.
     Counts(u64),
+    /// Execution graphs of a language.
+    Graphs,
 }
 
 impl Method {
@@ -97,6 +108,7 @@ impl Method {
             Self::Buffers => "buffers",
             Self::ScRobust => "sc-robust",
             Self::Counts(_) => "counts",
+            Self::Graphs => "graphs",
         }
     }
 }
@@ -122,6 +134,8 @@ pub enum Why {
     LockedForEver,
     /// The computation could not be followed in the program.
     NotReplayed,
+    /// No graph with up to so many loads that read older writes is stuck.
+    NoGraph(usize),
     /// Who repeats waits for ever between two rounds, and nobody else does.
     BetweenRounds,
     /// Whether a copy in a locked section goes on is not followed.
@@ -154,6 +168,7 @@ impl Why {
             Self::Grows(what) => format!("{what}: a domain, or fixed numbers of copies, have an answer"),
             Self::LockedForEver => "a copy rests inside a locked section while stores wait in buffers".to_owned(),
             Self::Sections => "how others go on is not followed through locked sections (`atomic`)".to_owned(),
+            Self::NoGraph(most) => format!("no execution in which up to {most} loads read older values ends so"),
             Self::NotReplayed => "a computation that was found cannot be followed".to_owned(),
             Self::BetweenRounds => "who repeats waits between two rounds, and nobody else does".to_owned(),
             Self::Guessed(place) => {

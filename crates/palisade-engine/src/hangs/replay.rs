@@ -1,7 +1,7 @@
 //! A run to a stuck state as a computation of the program, and who waits there for what.
 
 use super::HangOptions;
-use palisade_evidence::StuckWitness;
+use palisade_evidence::{StuckGraph, StuckWitness};
 use palisade_exploration::hangs::{Act, Search, Step as Move, Waiting};
 use palisade_model::program::{Action, InstructionId, Program, Queue, Value};
 use palisade_semantics::{CopyId, Effect, Event, Instance, Machine, Model, State, Step, StepKind};
@@ -13,6 +13,9 @@ use std::collections::{BTreeSet, VecDeque};
 pub struct Stuck {
     /// The memory model.
     pub model: Model,
+    /// Of a graph of a language, its axioms, what it reads that is older than the last write, and
+    /// the program by the language, whose steps these are.
+    pub graph: Option<(StuckGraph, Box<Program>)>,
     /// Whether no time is taken to run out.
     pub ignores_timeouts: bool,
     /// The copy that no way lets go on, where others may go on.
@@ -55,14 +58,15 @@ pub struct Waiter {
 
 impl Stuck {
     /// The machine whose steps these are.
-    pub fn machine<'p>(&self, program: &'p Program) -> Machine<'p> {
-        machine(program, &self.instance, self.model)
+    pub fn machine<'p>(&'p self, program: &'p Program) -> Machine<'p> {
+        machine(self.graph.as_ref().map_or(program, |(_, stated)| stated), &self.instance, self.model)
     }
 
     /// The computation as evidence.
     pub fn witness(&self) -> StuckWitness {
         StuckWitness {
             model: self.model,
+            graph: self.graph.as_ref().map(|(graph, _)| graph.clone()),
             ignores_timeouts: self.ignores_timeouts,
             hopeless: self.hopeless,
             instance: self.instance.clone(),
@@ -119,7 +123,20 @@ fn followed(program: &Program, search: &mut Search<'_>, instance: &Instance, opt
     let copies = machine.copies().to_vec();
     let is_interleaving = machine.is_interleaving(&events);
     let instance = instance.clone();
-    Some(Stuck { model, ignores_timeouts, hopeless, instance, copies, events, last, waiters, broken, is_interleaving })
+    let graph = None;
+    Some(Stuck {
+        model,
+        graph,
+        ignores_timeouts,
+        hopeless,
+        instance,
+        copies,
+        events,
+        last,
+        waiters,
+        broken,
+        is_interleaving,
+    })
 }
 
 /// The place in which each copy begins.
@@ -288,7 +305,7 @@ fn waiters(
 
 /// Values that may let a copy go on: those of a small domain, or those that the text names, and
 /// their neighbours.
-fn candidates(program: &Program) -> Vec<Value> {
+pub(super) fn candidates(program: &Program) -> Vec<Value> {
     const MOST: u128 = 64;
     if let Some(domain) = program.domain.filter(|domain| domain.size() <= MOST) {
         return domain.values().collect();

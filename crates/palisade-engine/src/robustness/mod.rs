@@ -15,7 +15,7 @@ mod parts;
 mod pso;
 mod reach;
 mod shape;
-mod stale;
+pub(crate) mod stale;
 mod tasks;
 mod widths;
 mod witness;

@@ -4,11 +4,12 @@ use super::MalformedEvidence;
 use super::field::{bit, id, number, truth};
 use super::property::ModelText;
 use super::pso::PsoCertificateText;
+use super::stale::LanguageText;
 use super::strict::{Object, present};
 use super::witness::{StepText, copy_at, counted_instance, position, step_in, step_out};
 use crate::{
-    BufferConfiguration, BufferEntry, BufferedLocal, FreeCertificate, LocalIndex, RobustCertificate, StuckWitness,
-    WaitingLocal, WaitingRow, WaitingSet, WhyRobust,
+    BufferConfiguration, BufferEntry, BufferedLocal, FreeCertificate, LocalIndex, RobustCertificate, StuckGraph,
+    StuckWitness, WaitingLocal, WaitingRow, WaitingSet, WhyRobust,
 };
 use palisade_model::program::{InstructionId, LabelId, RegisterId, ThreadId, Value};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -45,6 +46,8 @@ pub(super) struct FreeText<'a, R> {
 #[serde(deny_unknown_fields)]
 pub(super) struct StuckText {
     model: ModelText,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    graph: Option<Object<StuckGraphText>>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     ignores_timeouts: bool,
     /// The copy that waits whatever others do.
@@ -53,6 +56,14 @@ pub(super) struct StuckText {
     /// How many copies of each thread run.
     instance: Vec<u64>,
     steps: Vec<StepText>,
+}
+
+/// What makes an execution graph of the computation.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StuckGraphText {
+    language: LanguageText,
+    older: Vec<(usize, Option<usize>)>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -164,6 +175,9 @@ impl From<&StuckWitness> for StuckText {
     fn from(witness: &StuckWitness) -> Self {
         Self {
             model: ModelText(witness.model),
+            graph: witness.graph.as_ref().map(|StuckGraph { axioms, older }| {
+                Object(StuckGraphText { language: LanguageText(*axioms), older: older.clone() })
+            }),
             ignores_timeouts: witness.ignores_timeouts,
             hopeless: witness.hopeless.map(|copy| position(&witness.instance, copy)),
             instance: witness.instance.counts().to_vec(),
@@ -181,6 +195,8 @@ impl TryFrom<StuckText> for StuckWitness {
         let steps = steps.collect::<Result<_, MalformedEvidence>>()?;
         let hopeless = text.hopeless.map(|position| copy_at(&instance, position)).transpose()?;
         let ignores_timeouts = text.ignores_timeouts;
-        Ok(Self { model: text.model.0, ignores_timeouts, hopeless, instance, steps })
+        let graph =
+            text.graph.map(|Object(StuckGraphText { language, older })| StuckGraph { axioms: language.0, older });
+        Ok(Self { model: text.model.0, graph, ignores_timeouts, hopeless, instance, steps })
     }
 }

@@ -2,12 +2,13 @@
 
 use super::resting::Round;
 use crate::CheckFailure;
-use crate::failure::reject;
+use crate::failure::{Obligation, reject};
 use crate::property::check_counts;
 use crate::tokens::MOST_CHOICES;
-use palisade_evidence::StuckWitness;
+use palisade_evidence::{StuckGraph, StuckWitness};
 use palisade_model::program::{Heading, Patience, Program};
-use palisade_semantics::{CopyId, Effect, Machine, Refusal, State, Step, StepKind};
+use palisade_semantics::graphs::{Axioms, Execution, by_language, is_consistent, not_in_language};
+use palisade_semantics::{CopyId, Effect, Machine, Model, Refusal, State, Step, StepKind};
 use std::collections::BTreeSet;
 
 /// Checks that `witness` is a computation of `program` (with its copies and domain) to a stuck
@@ -22,6 +23,9 @@ pub fn check_stuck(program: &Program, witness: &StuckWitness) -> Result<(), Chec
         reject!(Form, "a state of {} copies is too large to look at", witness.instance.total());
     }
     let program = &(if witness.ignores_timeouts { program.ignoring_timeouts() } else { program.clone() });
+    if let Some(graph) = &witness.graph {
+        return check_stuck_graph(program, witness, graph);
+    }
     let machine = Machine::new(program, &witness.instance, witness.model).waiting();
     let mut state = machine.initial_state();
     for (index, step) in witness.steps.iter().enumerate() {
@@ -39,12 +43,70 @@ pub fn check_stuck(program: &Program, witness: &StuckWitness) -> Result<(), Chec
     if let Some(copy) = witness.hopeless {
         return check_hopeless(&machine, state, copy);
     }
+    check_end(&machine, &state)
+}
+
+/// Checks that a computation of a program by its language is a consistent execution graph that ends
+/// where nobody goes on, though each reads what was written last.
+///
+/// Whoever then reads the last writes again and again adds nothing but events that have nothing
+/// behind them in any relation, so that graphs with ever more of them are consistent: an execution
+/// in which somebody waits for ever.
+fn check_stuck_graph(program: &Program, witness: &StuckWitness, graph: &StuckGraph) -> Result<(), CheckFailure> {
+    if let Some(obstacle) = not_in_language(program) {
+        reject!(Form, "the program has no execution graphs: {}", obstacle.describe());
+    }
+    if !Axioms::LANGUAGES.contains(&graph.axioms) || witness.model != Model::Sc || witness.hopeless.is_some() {
+        reject!(Form, "a graph with a stuck state is one of C11 or release/acquire, by steps of interleavings");
+    }
+    let stated = by_language(program);
+    let machine = Machine::new(&stated, &witness.instance, Model::Sc).waiting();
+    let (mut state, mut execution) = (machine.initial_state(), Execution::new(graph.axioms));
+    let mut older = graph.older.iter().peekable();
+    for (index, step) in witness.steps.iter().enumerate() {
+        if !matches!(step.kind, StepKind::Execute { .. }) {
+            reject!(Form, "step {index} executes no instruction");
+        }
+        let refused = |why: &dyn std::fmt::Display| {
+            let CopyId { thread, copy } = step.copy;
+            let words = format_args!("step {index} of copy {copy} of thread {thread} cannot be taken: {why}");
+            CheckFailure::told(Obligation::Run, words)
+        };
+        match older.next_if(|(own, _)| *own == index) {
+            None => {
+                let event = machine.event(&state, *step).map_err(|refusal| refused(&refusal))?;
+                execution.take(&machine, &event);
+                machine.take(&mut state, &event);
+            }
+            Some((_, write)) => {
+                let write = match write.map(|write| execution.of_step.get(write).copied().flatten()) {
+                    None => None,
+                    Some(Some(write)) => Some(write),
+                    Some(None) => reject!(Form, "step {index} reads from a step that is no write before it"),
+                };
+                execution.take_older(&machine, &mut state, *step, write).map_err(|error| refused(&error))?;
+            }
+        }
+    }
+    if older.next().is_some() {
+        reject!(Form, "what reads older writes is not listed in the order of the steps");
+    }
+    if !is_consistent(&execution.graph, graph.axioms) {
+        reject!(Safe, "{} does not admit the graph", graph.axioms.name());
+    }
+    check_end(&machine, &state)
+}
+
+/// Checks that nobody goes on in a state, and that somebody waits there who must not, or memory is
+/// not as it must be in the end.
+fn check_end(machine: &Machine<'_>, state: &State) -> Result<(), CheckFailure> {
+    let program = machine.program();
     if !state.buffers_are_empty() {
         reject!(Safe, "a store has not reached memory");
     }
     let mut is_one_stuck = false;
     for position in 0..machine.copies().len() {
-        is_one_stuck |= check_rests(&machine, &state, position)?;
+        is_one_stuck |= check_rests(machine, state, position)?;
     }
     let holds_in_the_end =
         program.finally.iter().all(|claim| claim.holds(program.domain, |address| state.memory(address)));

@@ -120,6 +120,29 @@ impl Execution {
         Ok(event)
     }
 
+    /// Adds a step that reads from an older write, or comes directly behind it, or both, and takes
+    /// it. Memory keeps what the last write of the address has written.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be taken so.
+    pub fn take_older(
+        &mut self,
+        machine: &Machine<'_>,
+        state: &mut State,
+        step: Step,
+        write: Option<usize>,
+    ) -> Result<Event, NotAnEvent> {
+        let event = self.take_stale(machine, state, step, write)?;
+        machine.take(state, &event);
+        let made = self.of_step.last().copied().flatten().map(|made| self.graph.events()[made].address);
+        if let Some(address) = made.filter(|address| *address != FENCE_ADDRESS) {
+            let last = self.graph.writes(address).last().expect("an address has its initial write");
+            state.write(address, self.values[*last].expect("a write has a value"));
+        }
+        Ok(event)
+    }
+
     fn touch_for(&mut self, machine: &Machine<'_>, address: Value, kind: EventKind) {
         if kind != EventKind::Fence {
             let initial = if address == FENCE_ADDRESS { 0 } else { machine.program().initial_value(address) };

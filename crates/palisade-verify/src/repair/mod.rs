@@ -251,8 +251,8 @@ fn check_row(
             if (witness.model, witness.ignores_timeouts) != (*model, *ignores_timeouts) {
                 reject!(Form, "the stuck state is one of another memory model or other timeouts than the claim's");
             }
-            if witness.hopeless.is_some() {
-                reject!(Form, "the state is one in which others may go on");
+            if witness.hopeless.is_some() || witness.graph.is_some() {
+                reject!(Form, "the state is one in which others may go on, or one of a language");
             }
             check_stuck(&changed, witness)
         }

@@ -257,6 +257,10 @@ impl Asked for Verdicts {
                 (self.freedom(self.meant(certificate.model), certificate.ignores_timeouts)?, true)
             }
             Evidence::Stuck(_, witness) => {
+                let language = witness.graph.as_ref().map(|graph| graph.axioms);
+                if language.is_some_and(|own| self.carried.language != Some(own)) {
+                    return Err("it says who hangs by another language than the job's".to_owned());
+                }
                 let question = self.freedom(self.meant(witness.model), witness.ignores_timeouts)?;
                 if self.hangs_under == Some(witness.model) {
                     self.questions.add(question);

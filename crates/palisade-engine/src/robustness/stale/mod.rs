@@ -26,4 +26,4 @@ pub use steps::GraphViolation;
 #[cfg(test)]
 mod counted_tests;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

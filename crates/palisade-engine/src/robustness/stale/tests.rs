@@ -81,7 +81,7 @@ fn seeds() -> std::ops::Range<u64> {
 }
 
 /// Adds a line to the file that `PALISADE_NOTES` names.
-pub(super) fn note(line: &str) {
+pub(crate) fn note(line: &str) {
     let Some(path) = std::env::var_os("PALISADE_NOTES") else { return };
     let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
     writeln!(file.expect("the file can be written"), "{line}").expect("the file can be written");

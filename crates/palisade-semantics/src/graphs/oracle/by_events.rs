@@ -7,6 +7,7 @@ use crate::graphs::axioms::{Axioms, FENCE_ADDRESS, is_consistent, race};
 use crate::graphs::graph::{Graph, GraphEvent};
 use crate::instance::Instance;
 use crate::machine::{Machine, Model, State};
+use crate::step::Step;
 use hashbrown::HashSet;
 use palisade_model::limits::StopReason;
 use palisade_model::program::{Program, Value};
@@ -63,6 +64,31 @@ pub fn ends(program: &Program, instance: &Instance, axioms: Axioms, graphs: usiz
     Ok(ends)
 }
 
+/// Whether some consistent graph of an instance ends where nobody goes on who reads what was
+/// written last, and somebody has not come to its end. The error is that of [`by_events`].
+pub fn stuck(program: &Program, instance: &Instance, axioms: Axioms, graphs: usize) -> Result<bool, ExplorationError> {
+    let machine = Machine::new(program, instance, Model::Sc).waiting();
+    let rests = |point: &Point, position: usize| {
+        let goes_on = |(step, address): (Step, Option<Value>)| {
+            let address = address.unwrap_or(FENCE_ADDRESS);
+            let writes = point.graph.addresses().find(|(own, _)| *own == address).map(|(_, writes)| writes);
+            let last = writes.and_then(|writes| point.values[*writes.last()?]);
+            let last = last.unwrap_or_else(|| program.initial_value(address));
+            !matches!(event(&machine, axioms, &point.state, step, last), Ok(None))
+        };
+        let has_local = local_steps(&machine, &point.state, position).is_ok_and(|steps| !steps.is_empty());
+        !has_local && !accesses(&machine, &point.state, position).into_iter().any(goes_on)
+    };
+    let mut is_one = false;
+    each_graph(&machine, axioms, graphs, |point| {
+        let positions = 0..machine.copies().len();
+        let waits = positions.clone().any(|own| !machine.instructions_at(&point.state, own).is_empty());
+        is_one |= waits && positions.clone().all(|position| rests(point, position));
+        true
+    })?;
+    Ok(is_one)
+}
+
 /// Comes to each consistent graph once, and goes on from those from which `visit` says so.
 fn each_graph(
     machine: &Machine<'_>,
@@ -72,7 +98,7 @@ fn each_graph(
 ) -> Result<(), ExplorationError> {
     let start = Point { state: machine.initial_state(), graph: Graph::default(), values: Vec::new() };
     let mut seen: HashSet<_> = HashSet::from([key(&start)]);
-    let mut open = vec![start];
+    let mut open = if visit(&start) { vec![start] } else { Vec::new() };
     while let Some(point) = open.pop() {
         for next in successors(machine, axioms, &point)? {
             if is_consistent(&next.graph, axioms) && visit(&next) && seen.insert(key(&next)) {

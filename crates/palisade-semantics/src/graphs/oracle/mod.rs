@@ -8,7 +8,7 @@ mod by_events;
 mod local;
 mod naive;
 
-pub use by_events::{Ends, by_events, ends};
+pub use by_events::{Ends, by_events, ends, stuck};
 pub use naive::naive;
 
 /// What there is among the consistent graphs of an instance.

@@ -345,8 +345,10 @@ impl<'m, 'p> Graph<'m, 'p> {
                 finals.push(number);
                 continue;
             }
-            // A free choice has as many successors as the domain has values.
-            work += 1 + events.len() / 16;
+            // A free choice has as many successors as the domain has values, each with the stores
+            // that wait.
+            let waiting: usize = state.threads().iter().map(|thread| thread.buffer.len()).sum();
+            work += 1 + events.len() / 16 + waiting / 64;
             let mut successors = self.successors(&state, &events);
             let is_explored = |row: &Row| self.states.number(row).is_some_and(|known| known <= number);
             if self.loops && successors.iter().all(|(_, row)| is_explored(row))

@@ -29,6 +29,7 @@ mod happens_before;
 pub mod hope_oracle;
 mod instance;
 mod joint;
+mod local_way;
 mod machine;
 mod marks;
 mod observation;

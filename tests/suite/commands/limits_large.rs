@@ -71,6 +71,28 @@ fn thousands_of_stores_in_a_buffer() {
     }
 }
 
+/// Three choices among 256 values have sixteen million outcomes. A violation has one of them.
+#[test]
+fn choices_before_a_violation() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (name, most, stored) in [("chosen.pal", 255, "r"), ("summed.pal", 31, "r + s + t")] {
+        let text = format!(
+            "program {}\ndomain 0..{most} wrap\naddress x, y\n\
+             thread a regs r, s, t, u init l0 begin\n  l0: r <- *; goto l1;\n  l1: s <- *; goto l2;\n  \
+             l2: t <- *; goto l3;\n  l3: u <- {stored}; goto l4;\n  l4: mem[x] <- u; goto l5;\n  \
+             l5: u <- mem[y]; goto l6;\nend\nthread b {{ y = 1; let v = x; }}\n",
+            name.trim_end_matches(".pal")
+        );
+        std::fs::write(folder.path().join(name), text).expect("a file");
+        let output = Command::new(env!("CARGO_BIN_EXE_palisade"))
+            .current_dir(folder.path())
+            .args(["check", name, "--ask", "robustness", "--timeout", "100s", "--memory", "300M", "--verify"])
+            .output()
+            .expect("the command runs");
+        assert_eq!(output.status.code(), Some(1), "{name}: {output:?}");
+    }
+}
+
 #[test]
 fn thousands_of_steps_in_a_line() {
     let document = within_limits("line.pal", &with_body(&"mfence; x = 1; ".repeat(8_000)), &["check"]);

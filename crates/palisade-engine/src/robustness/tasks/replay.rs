@@ -6,7 +6,7 @@ use palisade_exploration::instrumented::system::{Local, Phase};
 use palisade_exploration::instrumented::tasks::{Actor, Deed, Main, Place, StepLabel, TaskSystem};
 use palisade_exploration::lazy::{Exploration, Step};
 use palisade_model::limits::Halt;
-use palisade_model::program::{Action, Copies, InstructionId, LabelId, Program, ThreadId, Value};
+use palisade_model::program::{Action, Copies, InstructionId, LabelId, Program, Value};
 use palisade_semantics::Model;
 use palisade_semantics::tasks::{
     InvocationId, InvocationState, Status, TaskEffect, TaskMachine, TaskState, TaskStep, Worker,
@@ -236,7 +236,7 @@ impl Replay<'_, '_, '_> {
             if own.status != Status::Running || !seen.insert((own.label.index(), own.registers.to_vec())) {
                 continue;
             }
-            for step in self.local_steps(invocation, target.thread, own.label) {
+            for step in self.local_steps(invocation, &target, own.label) {
                 let mut after = state.clone();
                 if self.machine.apply(&mut after, step).is_ok() {
                     open.push((after, way.iter().copied().chain([step]).collect()));
@@ -252,18 +252,20 @@ impl Replay<'_, '_, '_> {
         label == target.label.index() && live == *target.registers
     }
 
-    /// The local instructions at a label, with every choice.
-    fn local_steps(&self, invocation: InvocationId, thread: ThreadId, label: LabelId) -> Vec<TaskStep> {
-        let program = self.system.program();
+    /// The local instructions at a label, with every choice; last that of what a register holds in
+    /// the end.
+    fn local_steps(&self, invocation: InvocationId, target: &Local, label: LabelId) -> Vec<TaskStep> {
+        let (program, thread) = (self.system.program(), target.thread);
         let mut steps = Vec::new();
         for instruction in self.system.locals.instructions_at(thread, label).iter().copied() {
             let action = &program.thread(thread).instruction(instruction).action;
             match (action, program.domain) {
-                (Action::Havoc { .. }, Some(domain)) => steps.extend(domain.values().map(|value| TaskStep::Execute {
-                    invocation,
-                    instruction,
-                    chosen: Some(value),
-                })),
+                (Action::Havoc { register }, Some(domain)) => {
+                    let wanted = target.registers.get(register.index()).copied();
+                    let wanted = wanted.filter(|wanted| domain.contains(*wanted));
+                    let choose = |value| TaskStep::Execute { invocation, instruction, chosen: Some(value) };
+                    steps.extend(domain.values().chain(wanted).map(choose));
+                }
                 (action, _) if action.is_local_under_tso() => {
                     steps.push(TaskStep::Execute { invocation, instruction, chosen: None });
                 }

@@ -25,12 +25,12 @@ pub(super) use shortest::shortest;
 use palisade_evidence::Witness;
 use palisade_exploration::instrumented::Attack;
 use palisade_exploration::instrumented::system::Local;
-use palisade_model::program::{Action, Copies, InstructionId, LabelId, Liveness, Program, Thread, ThreadId, Value};
+use palisade_model::program::{Action, Copies, InstructionId, Liveness, Program, Thread, ThreadId, Value};
 use palisade_semantics::{
     AccessKind, CopyId, Edge, Effect, Event, Instance, Machine, Model, Node, NodeId, Relation, Replay, State, Step,
     StepKind, Trace, replay_on, shortest_path,
 };
-use std::collections::{BTreeSet, HashSet, VecDeque};
+use std::collections::BTreeSet;
 
 /// A computation that shows a program not robust.
 #[derive(Clone, Debug)]
@@ -288,50 +288,9 @@ impl<'m, 'p> Computation<'m, 'p> {
         let program = self.machine.program();
         let own = || Liveness::of(program.thread(copy.thread));
         let liveness = &*self.liveness[copy.thread.index()].get_or_insert_with(own);
-        let is_goal = |state: &State| {
-            let thread = &state.threads()[position];
-            let mut registers = thread.registers.to_vec();
-            thread.label == Some(goal.label) && {
-                liveness.forget_dead(goal.label, &mut registers);
-                registers[..] == goal.registers[..]
-            }
-        };
-        if is_goal(&self.state) {
-            return;
-        }
-        let mut seen: HashSet<(Option<LabelId>, Vec<Value>)> = HashSet::new();
-        let mut open = VecDeque::from([(self.state.clone(), Vec::new())]);
-        while let Some((state, steps)) = open.pop_front() {
-            if is_goal(&state) {
-                self.state = state;
-                self.steps.extend(steps);
-                return;
-            }
-            let thread = &state.threads()[position];
-            if !seen.insert((thread.label, thread.registers.to_vec())) {
-                continue;
-            }
-            for instruction in self.machine.instructions_at(&state, position) {
-                let action = &program.thread(copy.thread).instruction(*instruction).action;
-                if !action.is_local_under_tso() {
-                    continue;
-                }
-                let choices: Vec<Option<Value>> = match action {
-                    Action::Havoc { .. } => program.domain.iter().flat_map(|d| d.values()).map(Some).collect(),
-                    _ => vec![None],
-                };
-                for chosen in choices {
-                    let step = Step { copy, kind: StepKind::Execute { instruction: *instruction, chosen } };
-                    if let Ok(event) = self.machine.event(&state, step) {
-                        let mut after = state.clone();
-                        self.machine.take(&mut after, &event);
-                        let steps = [steps.as_slice(), &[step]].concat();
-                        open.push_back((after, steps));
-                    }
-                }
-            }
-        }
-        unreachable!("a settled local state is reached by local instructions")
+        let way = self.machine.local_way(&self.state, position, liveness, (goal.label, &goal.registers));
+        let way = way.expect("a settled local state is reached by local instructions");
+        way.into_iter().for_each(|step| self.take(step));
     }
 }
 

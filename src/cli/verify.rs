@@ -22,6 +22,7 @@ use crate::report::smtlib;
 use crate::report::subject::Subject;
 use crate::report::targets::ShownProperties;
 use crate::semantics::Question;
+use crate::semantics::graphs::Axioms;
 use crate::syntax::{self, Format, InputError, Parsed};
 use crate::verify::{
     CheckFailure, Obligation, PropertyFacts, RepairFacts, check_content, check_every_compilation, check_net_evidence,
@@ -339,24 +340,23 @@ fn check_about_program(
         }
         _ => {
             check_program_evidence(&program, evidence)?;
+            let of_language =
+                |axioms: Axioms, words: &str| Shown::Language(axioms.word(), format!("{words} {}", axioms.name()));
             match evidence {
                 Evidence::Robust(_, certificate) if is_in_source_order(&program) => {
                     let checked = check_every_compilation(&program, certificate);
                     Shown::Compilations(checked.err().map(|failure| failure.detail))
                 }
-                Evidence::LanguageRobust(_, certificate) => {
-                    let axioms = certificate.axioms;
-                    Shown::Language(axioms.word(), format!("is robust against {}", axioms.name()))
-                }
-                Evidence::NotLanguageRobust(_, witness) => {
-                    let (axioms, claim) = (witness.axioms, witness.claim);
-                    let words = match claim {
-                        StaleClaim::BeyondSc => format!("is not robust against {}", axioms.name()),
-                        StaleClaim::Race => format!("has a race of plain data, by {}", axioms.name()),
-                    };
-                    Shown::Language(axioms.word(), words)
-                }
+                Evidence::LanguageRobust(_, certificate) => of_language(certificate.axioms, "is robust against"),
+                Evidence::NotLanguageRobust(_, witness) => match witness.claim {
+                    StaleClaim::BeyondSc => of_language(witness.axioms, "is not robust against"),
+                    StaleClaim::Race => of_language(witness.axioms, "has a race of plain data, by"),
+                },
                 Evidence::Free(_, certificate) if certificate.is_hopeful => Shown::Hope(true),
+                Evidence::Stuck(_, witness) if let Some(graph) = &witness.graph => {
+                    let end = if program.finally.is_empty() { "" } else { ", or one against `finally`," };
+                    of_language(graph.axioms, &format!("has a stuck state{end} under"))
+                }
                 Evidence::Stuck(_, witness) if witness.hopeless.is_some() => Shown::Hope(false),
                 Evidence::Free(..) | Evidence::Stuck(..) if !program.finally.is_empty() => {
                     Shown::End(matches!(evidence, Evidence::Free(..)))

@@ -143,6 +143,11 @@ fn hangs_of_interleavings_are_those_of_a_language_where_programs_are_robust() {
     let (status, report) = said_of(never_on_x86, &format!("{line} --verify"));
     assert!(status == 1 && report.starts_with("p.pal: stuck\n"), "{report}");
     assert!(report.contains("step 5 reads what was there at first: it need not see what came later"), "{report}");
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("p.pal"), format!("program p\n{never_on_x86}\n")).expect("it is written");
+    assert_eq!(said(folder.path(), &format!("{line} --certificate ev")).0, 1);
+    let (status, report) = said(folder.path(), "verify ev/p.pal.stuck.json");
+    assert!(status == 0 && report.contains("p.pal has a stuck state under C11"), "{report}");
     // Memory ends as no interleaving leaves it, and no access reads what one could not read there.
     let overtaken = "address x, y thread a { store(x, 1, relaxed); store(y, 2, relaxed); } \
                      thread b { store(y, 1, relaxed); store(x, 2, relaxed); } \

@@ -161,7 +161,7 @@ pub(in crate::cli) fn tell<T>(
         answered[position] = found;
     }
     if arguments.model.language().is_some() {
-        for (position, found) in shown_by_x86(arguments, &answered, asking, loaded, observer)? {
+        for (position, found) in shown_beyond_interleavings(arguments, &answered, asking, loaded, observer)? {
             answered[position] = found;
         }
     }
@@ -297,10 +297,10 @@ fn answer<'q>(
     Ok(Some((ask, answered)))
 }
 
-/// The answers, by their positions, that x86 changes where a program is not robust against a
-/// language: what interleavings never show, x86 may, and the usual mapping to x86 has no executions
-/// but those of the language (Lahav et al., PLDI 2017).
-fn shown_by_x86<'q>(
+/// The answers, by their positions, that change where a program is not robust against a language:
+/// what interleavings never show, x86 may, and the usual mapping to x86 has no executions but those
+/// of the language (Lahav et al., PLDI 2017). Hangs are sought in its execution graphs then.
+fn shown_beyond_interleavings<'q>(
     arguments: &CheckArguments,
     answered: &[(Ask, Answered<'q>)],
     asking: &Asking<'_>,

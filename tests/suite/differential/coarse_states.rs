@@ -1,6 +1,7 @@
 //! Final states by sufficient events and coarse states, against a search that takes every event of
 //! every state.
 
+use super::simulated_counters::is_real;
 use super::{Amount, Compared, compare_generated, of_class};
 use palisade::limits::Limits;
 use palisade::program::{
@@ -8,8 +9,8 @@ use palisade::program::{
 };
 use palisade::semantics::random::{self, Shape};
 use palisade::semantics::{
-    Computation, CopyId, Effect, Event, FinalStates, Instance, Machine, Model, Search, State, StepKind, Told,
-    is_reached, search_final_states,
+    Computation, CopyId, Effect, FinalStates, Instance, Machine, Model, Search, State, StepKind, Told, is_reached,
+    search_final_states,
 };
 use palisade::syntax::{Format, read};
 use std::collections::{BTreeSet, HashSet, VecDeque};
@@ -64,19 +65,6 @@ fn enumerated(machine: &Machine<'_>) -> Option<(Outcomes, usize)> {
         }
     }
     Some((outcomes, seen.len()))
-}
-
-/// Whether each step of a computation is possible, from the initial state on.
-fn is_real(machine: &Machine<'_>, computation: &Computation) -> bool {
-    let mut state = machine.initial_state();
-    let possible = |event: &Event| {
-        let is_possible = machine.event(&state, event.step) == Ok(*event);
-        if is_possible {
-            machine.take(&mut state, event);
-        }
-        is_possible
-    };
-    computation.events.iter().all(possible) && state == computation.last
 }
 
 fn compare_under(program: &Program, model: Model) -> Compared {

@@ -81,7 +81,7 @@ fn all_turned(machine: &Machine<'_>, turns: &Turns, state: &State) -> BTreeSet<S
 }
 
 /// Whether each step of a computation is possible, from the initial state on.
-fn is_real(machine: &Machine<'_>, computation: &Computation) -> bool {
+pub(super) fn is_real(machine: &Machine<'_>, computation: &Computation) -> bool {
     let mut state = machine.initial_state();
     let is_possible = |event: &Event| {
         let is_possible = machine.event(&state, event.step) == Ok(*event);

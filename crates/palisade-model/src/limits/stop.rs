@@ -47,10 +47,13 @@ impl std::fmt::Display for StopReason {
             Self::Part => "only a part of the attacks was asked about",
             Self::Order => "what was found needs tasks taken in another order than that of their posts",
             Self::Orderings => {
-                "it rests on accesses whose orderings are not known: if they are relaxed there is a violation, if they are \
-                 sequentially consistent there is none"
+                "it rests on accesses whose orderings are not known: if they are relaxed there is a violation, \
+                 if they are sequentially consistent there is none"
             }
-            Self::NoPlace => "the cheapest changes need a fence in the middle of a statement, where the text has no place",
+            Self::NoPlace => {
+                "the cheapest changes need a fence in the middle of a statement, where the text has no \
+                 place"
+            }
         })
     }
 }

@@ -304,6 +304,24 @@ fn successors_that_are_kept_are_inside_the_limits() {
     assert!(peak(&document).is_some_and(|bytes| bytes < 200 << 20), "{document}");
 }
 
+/// Three choices of 256 values that all stay alive have sixteen million outcomes, and a table of
+/// them doubles in one step. The watchdog would end that at 330 MB: it is not there.
+#[test]
+fn tables_of_choices_double_inside_the_limits() {
+    let text = "program choices\ndomain 0..255 wrap\naddress x, y\n\
+        thread a { let r = *; let s = *; let t = *; x = r + s + t; let u = 1; while (u != 0) { u = y; } }\n\
+        thread b { y = 1; let v = x; }\n";
+    for question in ["robustness", "hangs"] {
+        let arguments = ["check", "--ask", question, "--json", "--timeout", "100s", "--memory", "300M", "choices.pal"];
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("choices.pal"), text).expect("a file");
+        let output = palisade(folder.path(), &arguments).env("PALISADE_WITHOUT_WATCHDOG", "1").output();
+        let document = json(&output.expect("the command runs"));
+        assert_eq!(document["verdict"], "unknown", "{document}");
+        assert!(peak(&document).is_some_and(|bytes| bytes < 330 << 20), "{document}");
+    }
+}
+
 /// The net of one attack, whatever its number, needs no list of the others.
 #[test]
 fn the_net_of_one_attack_takes_no_memory_for_the_others() {

@@ -2,8 +2,9 @@
 
 use crate::instrumented::Fault;
 use crate::instrumented::system::Locals;
+use crate::lazy::Interner;
 use palisade_model::program::{Action, InstructionId, LabelId, ThreadId, Value};
-use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 /// A local state of a copy: settled, so that an instruction that is not local stands at its label;
 /// one of a loop of local instructions without a way out; or the end.
@@ -63,26 +64,24 @@ pub(super) fn settle(
     holding: bool,
 ) -> Result<Settled, Fault> {
     let mut settled = Settled::default();
-    let mut points: Vec<(InstructionId, Point)> = Vec::new();
-    let mut numbers: FxHashMap<Point, usize> = FxHashMap::default();
+    let mut points: Interner<Point> = Interner::default();
     // From where each point is reached, and the points from which a copy goes on otherwise than
     // among local instructions for ever.
-    let mut before: Vec<Vec<usize>> = Vec::new();
-    let mut leaving: Vec<usize> = Vec::new();
+    let mut before: Vec<SmallVec<[u32; 2]>> = Vec::new();
+    let mut leaving: Vec<u32> = Vec::new();
     let mut steps = 0;
     let mut open = vec![(None, cause, start)];
     while let Some((from, cause, (label, mut registers))) = open.pop() {
         locals.count_step(thread, cause, &mut steps)?;
         locals.liveness[thread.index()].forget_dead(label, &mut registers);
-        let point = (label, registers);
-        if let Some(known) = numbers.get(&point) {
-            before[*known].extend(from);
+        locals.admit_growth(thread, cause, points.growth())?;
+        let (number, is_new) = points.intern((label, registers.clone()));
+        if !is_new {
+            before[number as usize].extend(from);
             continue;
         }
         // Under a growth that is a fault everything else is admitted.
-        locals.admit_registers(thread, cause, label, &point.1)?;
-        let number = points.len();
-        numbers.insert(point.clone(), number);
+        locals.admit_registers(thread, cause, label, &registers)?;
         before.push(from.into_iter().collect());
         let (mut touches_memory, mut goes_on) = (false, false);
         let instructions = locals.instructions_at(thread, label).to_vec();
@@ -95,7 +94,7 @@ pub(super) fn settle(
             } else if !locals.is_local(&instruction.action) {
                 touches_memory = true;
             } else {
-                for after in locals.local_successors(thread, *id, &point.1)? {
+                for after in locals.local_successors(thread, *id, &registers)? {
                     locals.count_step(thread, *id, &mut steps)?;
                     goes_on = true;
                     open.push((Some(number), *id, (instruction.target, after)));
@@ -107,27 +106,20 @@ pub(super) fn settle(
             settled.locals.push(ended(locals, thread, holding));
         } else if touches_memory {
             leaving.push(number);
-            settled.locals.push(Local {
-                thread,
-                label: Some(label),
-                registers: point.1.clone(),
-                holding,
-                asleep: None,
-            });
+            settled.locals.push(Local { thread, label: Some(label), registers, holding, asleep: None });
         } else if !goes_on {
             leaving.push(number);
             settled.may_die = true;
         }
-        points.push((cause, point));
     }
     let mut leaves = vec![false; points.len()];
     while let Some(number) = leaving.pop() {
-        if !std::mem::replace(&mut leaves[number], true) {
-            leaving.extend(&before[number]);
+        if !std::mem::replace(&mut leaves[number as usize], true) {
+            leaving.extend(&before[number as usize]);
         }
     }
     // Of what stays among local instructions the least stands for all.
-    let circling = points.into_iter().map(|(_, point)| point).zip(leaves).filter(|(_, leaves)| !leaves);
+    let circling = points.into_values().into_iter().zip(leaves).filter(|(_, leaves)| !leaves);
     if let Some(((label, registers), _)) = circling.min() {
         settled.locals.push(Local { thread, label: Some(label), registers, holding, asleep: None });
     }

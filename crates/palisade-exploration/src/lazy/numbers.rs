@@ -30,6 +30,13 @@ impl Numbers {
         self.table.insert_unique(spread(hash), Numbered { hash, number }, |known| spread(known.hash));
     }
 
+    /// How many bytes the table takes more when the next number is inserted: it doubles when it is
+    /// full.
+    pub(crate) fn growth(&self) -> usize {
+        let is_full = self.table.len() == self.table.capacity();
+        if is_full { self.table.len() * 2 * size_of::<Numbered>() } else { 0 }
+    }
+
     /// Takes a number out, if it is there.
     pub(crate) fn remove(&mut self, hash: u64, number: u32) {
         if let Ok(entry) = self.table.find_entry(spread(half(hash)), |known| known.number == number) {

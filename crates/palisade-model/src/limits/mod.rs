@@ -120,6 +120,14 @@ impl Limits {
         Ok(())
     }
 
+    /// Whether so many bytes more would be too much. Ask before a large table grows: it doubles at
+    /// once, and nobody can look at the limits meanwhile.
+    pub fn check_room(&self, bytes: u64) -> Result<(), StopReason> {
+        let Some(memory) = &self.memory else { return Ok(()) };
+        let is_room = resident_bytes().is_none_or(|resident| resident.saturating_add(bytes) <= memory.bytes);
+        if is_room { Ok(()) } else { Err(StopReason::Memory) }
+    }
+
     /// Whether there is a limit of time or memory.
     pub fn are_set(&self) -> bool {
         self.deadline.is_some() || self.memory.is_some()

@@ -129,6 +129,9 @@ pub struct Locals<'p> {
 /// So many local steps lie between two looks at the limits.
 const STEPS_BETWEEN_LOOKS: usize = 1024;
 
+/// By how many bytes a table grows for which nobody looks for room.
+const LARGE_GROWTH: usize = 1 << 20;
+
 /// With more copies than this, counters get no further values: what they hold stays far from 2⁶³.
 const MOST_COPIES: usize = 1 << 16;
 
@@ -187,6 +190,15 @@ impl<'p> Locals<'p> {
         }
         let stopped = |reason| Fault { thread, instruction, kind: FaultKind::Stopped(reason) };
         self.limits.check().map_err(stopped)
+    }
+
+    /// Looks for room before a table grows by so many bytes.
+    pub fn admit_growth(&self, thread: ThreadId, instruction: InstructionId, bytes: usize) -> Result<(), Fault> {
+        if bytes < LARGE_GROWTH {
+            return Ok(());
+        }
+        let stopped = |reason| Fault { thread, instruction, kind: FaultKind::Stopped(reason) };
+        self.limits.check_room(bytes as u64).map_err(stopped)
     }
 
     /// Turns counters of a program with so many copies.
@@ -467,6 +479,9 @@ impl<'p> Locals<'p> {
             self.liveness[thread.index()].forget_dead(label, &mut registers);
             if !self.admit_registers(thread, cause, label, &registers)? {
                 continue;
+            }
+            if seen.len() == seen.capacity() {
+                self.admit_growth(thread, cause, seen.len() * 2 * size_of::<(LabelId, Box<[Value]>)>())?;
             }
             if !seen.insert((label, registers.clone())) {
                 continue;

@@ -1,8 +1,7 @@
 //! Where copies of threads can be: settled local states.
 
 use crate::instrumented::Fault;
-use crate::instrumented::system::Locals;
-use crate::lazy::Interner;
+use crate::instrumented::system::{Locals, Points};
 use palisade_model::program::{Action, InstructionId, LabelId, ThreadId, Value};
 use smallvec::SmallVec;
 
@@ -52,19 +51,16 @@ pub(super) struct Settled {
     pub(super) may_die: bool,
 }
 
-/// A point of the local graph of one thread: where it stands with which registers.
-type Point = (LabelId, Box<[Value]>);
-
 /// The local states behind an instruction, or behind the start of a thread.
 pub(super) fn settle(
     locals: &mut Locals<'_>,
     thread: ThreadId,
     cause: InstructionId,
-    start: Point,
+    start: (LabelId, Box<[Value]>),
     holding: bool,
 ) -> Result<Settled, Fault> {
     let mut settled = Settled::default();
-    let mut points: Interner<Point> = Interner::default();
+    let mut points = Points::of(start.1.len());
     // From where each point is reached, and the points from which a copy goes on otherwise than
     // among local instructions for ever.
     let mut before: Vec<SmallVec<[u32; 2]>> = Vec::new();
@@ -75,7 +71,7 @@ pub(super) fn settle(
         locals.count_step(thread, cause, &mut steps)?;
         locals.liveness[thread.index()].forget_dead(label, &mut registers);
         locals.admit_growth(thread, cause, points.growth())?;
-        let (number, is_new) = points.intern((label, registers.clone()));
+        let (number, is_new) = points.intern(label, &registers);
         if !is_new {
             before[number as usize].extend(from);
             continue;
@@ -119,8 +115,9 @@ pub(super) fn settle(
         }
     }
     // Of what stays among local instructions the least stands for all.
-    let circling = points.into_values().into_iter().zip(leaves).filter(|(_, leaves)| !leaves);
-    if let Some(((label, registers), _)) = circling.min() {
+    let circling = (0..).zip(leaves).filter(|(_, leaves)| !leaves).map(|(number, _)| points.get(number));
+    if let Some((label, registers)) = circling.min() {
+        let registers = registers.into();
         settled.locals.push(Local { thread, label: Some(label), registers, holding, asleep: None });
     }
     settled.locals.sort_unstable_by(|one, other| (one.label, &one.registers).cmp(&(other.label, &other.registers)));

@@ -30,11 +30,6 @@ impl<T: Hash + Eq> Interner<T> {
         (number, true)
     }
 
-    /// How many bytes the table of numbers takes more when the next value is new.
-    pub fn growth(&self) -> usize {
-        self.numbers.growth()
-    }
-
     /// The value with a number.
     pub fn get(&self, number: u32) -> &T {
         &self.values[number as usize]

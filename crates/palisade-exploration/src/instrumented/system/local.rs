@@ -1,9 +1,11 @@
 //! Local states of threads, settled, and what they can do next.
 
 mod growth;
+mod points;
 mod successors;
 
 pub use growth::Growth;
+pub(crate) use points::Points;
 pub(super) use successors::LocalSuccessors;
 
 use super::counting::Counting;
@@ -466,7 +468,7 @@ impl<'p> Locals<'p> {
         let start = self.target_arena.len();
         let mut violated: Vec<u32> = Vec::new();
         let mut found: Vec<Option<u32>> = Vec::new();
-        let mut seen: FxHashSet<(LabelId, Box<[Value]>)> = FxHashSet::default();
+        let mut seen = Points::of(registers.len());
         let mut open = vec![(cause, label, LocalSuccessors::one(registers))];
         let (mut passes, mut steps) = (self.program.thread(thread).labels.len(), 0);
         while let Some((cause, label, mut afters)) = open.pop() {
@@ -480,10 +482,8 @@ impl<'p> Locals<'p> {
             if !self.admit_registers(thread, cause, label, &registers)? {
                 continue;
             }
-            if seen.len() == seen.capacity() {
-                self.admit_growth(thread, cause, seen.len() * 2 * size_of::<(LabelId, Box<[Value]>)>())?;
-            }
-            if !seen.insert((label, registers.clone())) {
+            self.admit_growth(thread, cause, seen.growth())?;
+            if !seen.intern(label, &registers).1 {
                 continue;
             }
             self.reached.insert(thread, label);

@@ -42,7 +42,7 @@ pub(super) use control::{lookup, set, written};
 pub use counting::Counting;
 pub use initial::InitialTokens;
 pub use local::{Growth, Local, Operation};
-pub(crate) use local::{Locals, Move, Targets, number};
+pub(crate) use local::{Locals, Move, Points, Targets, number};
 pub use model::{Act, MemoryModel, Moved, Movers};
 pub use path::{Helped, Path};
 pub(super) use path::{OffPath, access, off_path, phase_after, raise};

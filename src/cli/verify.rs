@@ -248,12 +248,13 @@ fn repair_words(facts: &RepairFacts) -> String {
             (format!("be made robust against {name}"), format!("is robust against {name}"))
         }
         RepairClaim::Properties { model, targets } => {
-            let (properties, model) = (counted_properties(targets.len()), model_name(*model));
+            let model = model_name(*model);
+            let properties = if targets.len() == 1 { "its property" } else { &format!("{} properties", targets.len()) };
             (format!("be kept from violating {properties} under {model}"), format!("keeps {properties} under {model}"))
         }
-        RepairClaim::Hangs { model, ignores_timeouts } => {
-            let model =
-                format!("{}{}", model_name(*model), if *ignores_timeouts { " if no time runs out" } else { "" });
+        RepairClaim::Hangs { model, graphs, ignores_timeouts } => {
+            let model = graphs.map_or(model_name(*model), Axioms::name);
+            let model = format!("{model}{}", if *ignores_timeouts { " if no time runs out" } else { "" });
             (format!("be kept from stuck states under {model}"), format!("has no stuck state under {model}"))
         }
     };
@@ -264,11 +265,6 @@ fn repair_words(facts: &RepairFacts) -> String {
         count => format!("{is_so} with each of the {count} sets of changes in the evidence"),
     };
     if facts.is_optimal() { format!("{valid}, and with none cheaper among those on offer there") } else { valid }
-}
-
-/// `its property`, `3 properties`.
-fn counted_properties(count: usize) -> String {
-    if count == 1 { "its property".to_owned() } else { format!("{count} properties") }
 }
 
 /// Checks one file on a thread of its own, and stops waiting for it when a limit is reached.
@@ -342,6 +338,7 @@ fn check_about_program(
             check_program_evidence(&program, evidence)?;
             let of_language =
                 |axioms: Axioms, words: &str| Shown::Language(axioms.word(), format!("{words} {}", axioms.name()));
+            let end = |words: &'static str| if program.finally.is_empty() { "" } else { words };
             match evidence {
                 Evidence::Robust(_, certificate) if is_in_source_order(&program) => {
                     let checked = check_every_compilation(&program, certificate);
@@ -353,9 +350,11 @@ fn check_about_program(
                     StaleClaim::Race => of_language(witness.axioms, "has a race of plain data, by"),
                 },
                 Evidence::Free(_, certificate) if certificate.is_hopeful => Shown::Hope(true),
+                Evidence::Free(_, certificate) if let Some(axioms) = certificate.language() => {
+                    of_language(axioms, &format!("has no stuck state{} under", end(", and none against `finally`,")))
+                }
                 Evidence::Stuck(_, witness) if let Some(graph) = &witness.graph => {
-                    let end = if program.finally.is_empty() { "" } else { ", or one against `finally`," };
-                    of_language(graph.axioms, &format!("has a stuck state{end} under"))
+                    of_language(graph.axioms, &format!("has a stuck state{} under", end(", or one against `finally`,")))
                 }
                 Evidence::Stuck(_, witness) if witness.hopeless.is_some() => Shown::Hope(false),
                 Evidence::Free(..) | Evidence::Stuck(..) if !program.finally.is_empty() => {

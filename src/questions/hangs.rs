@@ -354,7 +354,8 @@ fn hope_words(method: Method) -> &'static str {
 /// Why there is no stuck state.
 fn method_words(method: Method) -> String {
     match method {
-        Method::Sc | Method::Graphs => "no stuck state in any interleaving".to_owned(),
+        Method::Sc => "no stuck state in any interleaving".to_owned(),
+        Method::Graphs => "no stuck state in any execution".to_owned(),
         Method::Buffers => "no stuck state, whatever waits in store buffers".to_owned(),
         Method::ScRobust => "robust, and no stuck state in any interleaving".to_owned(),
         Method::Counts(0) => "no stuck state, copies counted as none or some".to_owned(),

@@ -3,6 +3,7 @@
 
 use super::{About, Evident, Question};
 use crate::evidence::{Evidence, StaleClaim};
+use crate::hangs::Method;
 use crate::limits::{Limits, StopReason};
 use crate::program::{Heading, Instruction, InstructionId, Operation, Program, ThreadId};
 use crate::report::account::{Account, Answer, Mark, Proof, Rule, Shown, Standing};
@@ -131,7 +132,11 @@ pub fn carry_to_language(program: &Program, accounts: &mut [Account<'_>]) {
     let standing = robustness.map_or(Standing::Unknown, Account::standing);
     let is_whole = says_all_of_interleavings(program);
     for account in accounts.iter_mut().filter(|account| matches!(account.ask, "properties" | "hangs")) {
-        let Answer::Holds(Proof { example: None, .. }) = account.answer else { continue };
+        let Answer::Holds(Proof { example: None, by }) = account.answer else { continue };
+        // It is about all executions already.
+        if by == Some(Method::Graphs.name()) {
+            continue;
+        }
         let what =
             if account.verdict.starts_with("Never") { "no interleaving has it" } else { "all interleavings keep it" };
         let why = match standing {

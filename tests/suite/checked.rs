@@ -5,7 +5,7 @@
 use palisade::cli::confirm_net;
 use palisade::concurrency::{ConcurrencyCheck, ConcurrencyOptions};
 use palisade::coverability::{Answer, Options};
-use palisade::fences::{Remedied, RepairOptions, WithinLimits};
+use palisade::fences::{FenceOptions, Remedied, RepairOptions, WithinLimits};
 use palisade::hangs::{HangOptions, Hangs};
 use palisade::limits::Limits;
 use palisade::net::Problem;
@@ -132,5 +132,12 @@ pub(crate) fn solve(problem: &Problem, options: &Options) -> Answer {
 pub(crate) fn repair_hangs(program: &Program, options: &PlacementOptions, ignore_timeouts: bool) -> Remedied {
     let wanted = RepairOptions { language: &Format::Native, path: "repaired.pal".into(), redundant: false };
     palisade::hangs::repair_hangs(program, (options, ignore_timeouts), &wanted, &WithinLimits)
+        .unwrap_or_else(|error| panic!("{error}\n{program:?}"))
+}
+
+/// The weakest changes against hangs by a language; panics when the evidence for them is rejected.
+pub(crate) fn repair_hangs_in_language(program: &Program, axioms: Axioms, options: &FenceOptions) -> Remedied {
+    let wanted = RepairOptions { language: &Format::Native, path: "repaired.pal".into(), redundant: false };
+    palisade::hangs::repair_hangs_in_language(program, axioms, (options, false), &wanted, &WithinLimits)
         .unwrap_or_else(|error| panic!("{error}\n{program:?}"))
 }

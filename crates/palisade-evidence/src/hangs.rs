@@ -9,6 +9,7 @@
 use super::program::RobustCertificate;
 use super::property::{BufferConfiguration, BufferedLocal};
 use super::pso::PsoCertificate;
+use super::stale::StaleCertificate;
 use super::state::LocalIndex;
 use palisade_model::program::{InstructionId, RegisterId, Value};
 use palisade_semantics::graphs::Axioms;
@@ -19,6 +20,9 @@ use palisade_semantics::{CopyId, Instance, Model, Step};
 pub struct FreeCertificate {
     /// The memory model.
     pub model: Model,
+    /// By the axioms of a language, in place of a model of machines: there are few execution
+    /// graphs, none of which ends in a stuck state, or has a race. The set is empty.
+    pub graphs: Option<Axioms>,
     /// Whether it is about the program in which no time runs out.
     pub ignores_timeouts: bool,
     /// Whether it shows more: from each configuration, some way lets each copy go on that waits
@@ -30,6 +34,16 @@ pub struct FreeCertificate {
     pub set: WaitingSet,
 }
 
+impl FreeCertificate {
+    /// The language that it is about, if it is about one.
+    pub fn language(&self) -> Option<Axioms> {
+        match &self.robust {
+            Some(WhyRobust::Language(robust)) => Some(robust.axioms),
+            _ => self.graphs,
+        }
+    }
+}
+
 /// Why interleavings are enough.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WhyRobust {
@@ -37,6 +51,9 @@ pub enum WhyRobust {
     Tso(Box<RobustCertificate>),
     /// The program is robust against PSO.
     Pso(Box<PsoCertificate>),
+    /// The program is robust against a language. The set is about the program by its language,
+    /// under SC.
+    Language(Box<StaleCertificate>),
 }
 
 /// A set of configurations that holds the initial ones and is closed under all steps, or under

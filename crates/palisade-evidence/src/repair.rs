@@ -31,9 +31,22 @@ pub enum RepairClaim {
     Hangs {
         /// The memory model.
         model: Model,
+        /// By the axioms of a language, in place of a model of machines: the model is SC.
+        graphs: Option<Axioms>,
         /// Whether it is about programs in which no time runs out.
         ignores_timeouts: bool,
     },
+}
+
+impl RepairClaim {
+    /// The language that it is about, if it is about one.
+    pub fn language(&self) -> Option<Axioms> {
+        match self {
+            Self::Language(axioms) => Some(*axioms),
+            Self::Hangs { graphs, .. } => *graphs,
+            Self::Robust | Self::Properties { .. } => None,
+        }
+    }
 }
 
 /// What is shown about the repair of a program.

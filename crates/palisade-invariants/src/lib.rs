@@ -28,7 +28,7 @@ mod tokens;
 
 pub use concurrency::{check_concurrency_certificate, check_concurrency_witness};
 pub use failure::{CheckFailure, Obligation};
-pub use hangs::{check_free, check_stuck};
+pub use hangs::{MOST_EVENTS, MOST_GRAPHS, check_free, check_stuck};
 pub use listing::listed_place;
 pub use net::{
     check_also_unreachable, check_net_certificate, check_net_run, check_reaching_run, check_unbounded,

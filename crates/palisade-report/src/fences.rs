@@ -348,6 +348,19 @@ pub fn measure_words(program: &Program, measure: Measure) -> String {
     format!("{}{}", thread.name, program.at(thread.label(measure.label(program)), measure.span(program)))
 }
 
+/// What a change is against a language, in words.
+pub fn change_words(program: &Program, measure: Measure) -> String {
+    match measure {
+        Measure::Ordered { thread, access, failing, ordering } => {
+            let fails = if failing { " on failure" } else { "" };
+            let origin = program.source.origin(measure.span(program));
+            let at = origin.map_or_else(|| program.place(thread, access), |origin| origin.place.clone());
+            format!("{ordering}{fails} at {at}")
+        }
+        measure => format!("fence(seq_cst) before {}", measure_words(program, measure)),
+    }
+}
+
 /// Of machine code, the line of the source where a measure is to be taken, and how often it was
 /// copied.
 fn source_words(program: &Program, measure: Measure) -> Option<String> {

@@ -49,6 +49,17 @@ pub enum ModelWord {
 }
 
 impl ModelWord {
+    /// What people call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sc => model_name(Model::Sc),
+            Self::Tso => model_name(Model::Tso),
+            Self::Pso => model_name(Model::Pso),
+            Self::C11 => Axioms::C11.name(),
+            Self::Ra => Axioms::Ra.name(),
+        }
+    }
+
     /// The model of machines; nothing for a language.
     pub fn of_machines(self) -> Option<Model> {
         match self {

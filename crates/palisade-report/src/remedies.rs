@@ -4,15 +4,16 @@
 use super::computation::{ComputationReport, Marks};
 use super::context::Context;
 use super::counted;
-use super::fences::measure_words;
-use super::models::model_name;
+use super::fences::{change_words, measure_words};
+use super::models::ModelWord;
 use super::scene::Scene;
 use super::subject::program_words;
 use super::tso::{Computation, instance_words};
 use palisade_engine::fences::{Remedied, Remedy};
 use palisade_evidence::{RepairClaim, RowWitness, StuckWitness};
 use palisade_model::program::Program;
-use palisade_semantics::{Machine, Model, Replay, replay_on};
+use palisade_semantics::graphs::Execution;
+use palisade_semantics::{Event, Machine, Model, Replay, State, replay_on};
 use std::fmt::Write;
 
 /// A remedy with what the command line made of it.
@@ -38,10 +39,11 @@ impl<'a> Result<'a> {
     }
 
     /// The memory model.
-    pub fn model(&self) -> Model {
+    pub fn model(&self) -> ModelWord {
         match &self.found.claim {
-            RepairClaim::Robust | RepairClaim::Language(_) => Model::Tso,
-            RepairClaim::Properties { model, .. } | RepairClaim::Hangs { model, .. } => *model,
+            RepairClaim::Language(axioms) | RepairClaim::Hangs { graphs: Some(axioms), .. } => (*axioms).into(),
+            RepairClaim::Robust => Model::Tso.into(),
+            RepairClaim::Properties { model, .. } | RepairClaim::Hangs { model, .. } => (*model).into(),
         }
     }
 
@@ -52,7 +54,7 @@ impl<'a> Result<'a> {
 
     /// What is wanted, of the program as it is: `robust against TSO`.
     pub fn wanted(&self) -> String {
-        let model = model_name(self.model());
+        let model = self.model().name();
         if self.is_for_robustness() {
             format!("robust against {model}")
         } else {
@@ -69,26 +71,33 @@ impl<'a> Result<'a> {
     pub fn headline(&self) -> String {
         let wanted = self.wanted();
         let purpose = if self.is_for_robustness() {
-            format!("for robustness against {}", model_name(self.model()))
+            format!("for robustness against {}", self.model().name())
         } else {
             format!("so that {wanted}")
         };
+        let is_of_language = self.found.claim.language().is_some();
+        let [one, all] = if is_of_language { ["change", "changes"] } else { ["fence", "fences"] };
         match &self.found.remedy {
-            Remedy::Valid(measures, _) if measures.is_empty() => format!("{wanted}: no fence is needed"),
+            Remedy::Valid(measures, _) if measures.is_empty() => format!("{wanted}: no {one} is needed"),
             Remedy::Valid(measures, cost) => {
-                format!("{} {purpose}, cost {cost}, none cheaper", counted(measures.len(), "change"))
+                let changes = counted(measures.len(), "change");
+                // What a change costs of a language says that few places count more than weak orderings.
+                match is_of_language {
+                    true => format!("{changes} {purpose}, no fewer and none weaker"),
+                    false => format!("{changes} {purpose}, cost {cost}, none cheaper"),
+                }
             }
             Remedy::Impossible(shown) => match &**shown {
                 (program, RowWitness::Stuck(witness)) if Replayed::of(program, witness).is_interleaving => {
                     match Replayed::of(program, witness).breaks_the_end() {
-                        true => "no fence helps: in the end `finally` does not hold, under SC".to_owned(),
-                        false => "no fence helps: somebody waits for ever under SC".to_owned(),
+                        true => format!("no {one} helps: in the end `finally` does not hold, under SC"),
+                        false => format!("no {one} helps: somebody waits for ever under SC"),
                     }
                 }
                 (_, RowWitness::Stuck(_)) => format!("whatever is changed, {}", self.otherwise()),
                 _ => format!("nothing that is permitted makes it {wanted}"),
             },
-            Remedy::Unknown(reason) => format!("fences {purpose} are unknown: {reason}"),
+            Remedy::Unknown(reason) => format!("{all} {purpose} are unknown: {reason}"),
         }
     }
 }
@@ -104,13 +113,17 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
     let (program, found) = (context.program, result.found);
     let mut out = String::new();
     let _ = writeln!(out, "{}: {}", context.file, result.headline());
+    let words = |measure| match found.claim.language() {
+        Some(_) => change_words(program, measure),
+        None => measure_words(program, measure),
+    };
     let about = if program.is_event_driven() { "events" } else { "program" };
     let _ = writeln!(out, "  {about:<8} {}", subject(context));
     if let Remedy::Valid(measures, _) = &found.remedy {
         for (measure, _) in measures {
             let row = found.row_of(*measure);
             let back = row.map_or(String::new(), |row| format!(", without it {}", back(result, row)));
-            let _ = writeln!(out, "  change   {}{back}", measure_words(program, *measure));
+            let _ = writeln!(out, "  change   {}{back}", words(*measure));
         }
         if !measures.is_empty() {
             let rows = counted(found.rows.len(), "violation");
@@ -121,7 +134,7 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
         let searches = counted(found.searches, "program");
         let _ = writeln!(out, "  searched {searches} in {:.3} s", context.seconds);
         for (row, _) in &found.rows {
-            let names: Vec<String> = row.iter().map(|measure| measure_words(program, *measure)).collect();
+            let names: Vec<String> = row.iter().map(|measure| words(*measure)).collect();
             let _ = writeln!(out, "  row      {}", names.join(", "));
         }
     }
@@ -174,34 +187,59 @@ fn back(result: &Result<'_>, row: usize) -> String {
 pub struct Replayed<'a> {
     machine: Machine<'a>,
     witness: &'a StuckWitness,
-    replay: Replay,
+    events: Vec<Event>,
+    last: State,
     /// Whether it is an interleaving.
     pub is_interleaving: bool,
 }
 
 impl<'a> Replayed<'a> {
-    /// Replays a computation of a program.
+    /// Replays a computation of a program; of a graph, of the program by the language.
     ///
     /// # Panics
     ///
     /// If it is not one of the program.
     pub fn of(program: &'a Program, witness: &'a StuckWitness) -> Self {
+        const OF_PROGRAM: &str = "the computation is one of the program";
         let machine = Machine::new(program, &witness.instance, witness.model).waiting();
-        let replay = replay_on(&machine, &witness.steps).expect("the computation is one of the program");
-        let is_interleaving = machine.is_interleaving(&replay.events);
-        Self { machine, witness, replay, is_interleaving }
+        let Some(graph) = &witness.graph else {
+            let Replay { events, last, .. } = replay_on(&machine, &witness.steps).expect(OF_PROGRAM);
+            let is_interleaving = machine.is_interleaving(&events);
+            return Self { machine, witness, events, last, is_interleaving };
+        };
+        let (mut execution, mut last, mut events) = (Execution::new(graph.axioms), machine.initial_state(), Vec::new());
+        for (index, step) in witness.steps.iter().enumerate() {
+            let event = match graph.older.iter().find(|(own, _)| *own == index) {
+                Some((_, write)) => {
+                    let write = write.and_then(|write| execution.of_step[write]);
+                    execution.take_older(&machine, &mut last, *step, write).expect(OF_PROGRAM)
+                }
+                None => {
+                    let event = machine.event(&last, *step).expect(OF_PROGRAM);
+                    execution.take(&machine, &event);
+                    machine.take(&mut last, &event);
+                    event
+                }
+            };
+            events.push(event);
+        }
+        Self { machine, witness, events, last, is_interleaving: graph.older.is_empty() }
     }
 
     /// Whether memory is not as `finally` states it where the computation ends.
     fn breaks_the_end(&self) -> bool {
-        let (program, last) = (self.machine.program(), &self.replay.last);
-        program.finally.iter().any(|claim| !claim.holds(program.domain, |address| last.memory(address)))
+        let program = self.machine.program();
+        program.finally.iter().any(|claim| !claim.holds(program.domain, |address| self.last.memory(address)))
     }
 
     /// The computation with its lanes.
     pub fn report(&self) -> ComputationReport<'_> {
-        let StuckWitness { instance, model, .. } = self.witness;
-        let marks = if self.is_interleaving { Marks::Nothing } else { Marks::of(*model) };
-        ComputationReport::new(self.machine.clone(), instance, &self.replay.events, marks)
+        let StuckWitness { instance, model, graph, .. } = self.witness;
+        let marks = match graph {
+            Some(graph) => Marks::Orderings(graph.axioms),
+            None if self.is_interleaving => Marks::Nothing,
+            None => Marks::of(*model),
+        };
+        ComputationReport::new(self.machine.clone(), instance, &self.events, marks)
     }
 }

@@ -13,7 +13,7 @@ use super::trace::{Trace, TraceBuilder, write_number, write_value};
 use hashbrown::HashSet;
 use palisade_model::limits::{Limits, StopReason};
 use palisade_model::ordered;
-use palisade_model::program::{Action, Instruction, Program, Thread};
+use palisade_model::program::{Action, Instruction, Program};
 use std::ops::ControlFlow;
 use thiserror::Error;
 
@@ -135,7 +135,7 @@ pub(super) fn explore(
     visit: &mut impl FnMut(&Visit<'_>) -> ControlFlow<()>,
 ) -> Result<(), ExplorationError> {
     let copies = machine.copies().len();
-    if bounds.steps.is_none() && machine.copies().iter().any(|copy| has_loop(machine.program().thread(copy.thread))) {
+    if bounds.steps.is_none() && machine.copies().iter().any(|copy| machine.program().thread(copy.thread).has_loop()) {
         return Err(ExplorationError::Loops);
     }
     refuse_too_many_choices(machine.program())?;
@@ -215,26 +215,6 @@ pub(super) fn search_key(state: &State, builder: &TraceBuilder, executed: &[u32]
     write_number(&mut key, state.holder().map_or(0, |holder| holder + 1));
     builder.unfinished().write_key(&mut key);
     key.into_boxed_slice()
-}
-
-/// Whether a thread's control flow has a cycle.
-pub(super) fn has_loop(thread: &Thread) -> bool {
-    let mut indegree = vec![0usize; thread.labels.len()];
-    thread.instructions.iter().for_each(|instruction| indegree[instruction.target.index()] += 1);
-    let by_label = thread.instructions_by_label();
-    let mut free: Vec<usize> = (0..indegree.len()).filter(|label| indegree[*label] == 0).collect();
-    let mut removed = 0;
-    while let Some(label) = free.pop() {
-        removed += 1;
-        for instruction in &by_label[label] {
-            let target = thread.instruction(*instruction).target.index();
-            indegree[target] -= 1;
-            if indegree[target] == 0 {
-                free.push(target);
-            }
-        }
-    }
-    removed < indegree.len()
 }
 
 /// All traces of computations that cannot be extended (within the bounds), in no particular order

@@ -29,7 +29,7 @@
 //! loops the latter is shortest, since computations of one trace have one length.
 
 use super::computation::Computation;
-use super::exploration::{ExplorationError, has_loop, refuse_too_many_choices};
+use super::exploration::{ExplorationError, refuse_too_many_choices};
 use super::forgetting::Forgetting;
 use super::growth::{Growth, Spread};
 use super::instance::{CopyId, Instance};
@@ -153,7 +153,7 @@ pub fn search_final_states(
     found: &mut FinalStates,
 ) -> Result<(), ExplorationError> {
     let mut machine = Machine::new(program, instance, model);
-    let loops = machine.copies().iter().any(|copy| has_loop(program.thread(copy.thread)));
+    let loops = machine.copies().iter().any(|copy| program.thread(copy.thread).has_loop());
     if loops {
         machine = machine.with_capacity(search.capacity);
     }

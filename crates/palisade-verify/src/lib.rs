@@ -17,12 +17,12 @@ mod witness;
 pub use compilations::{check_every_compilation, is_in_source_order};
 pub use content::check_content;
 pub use palisade_invariants::{
-    CheckFailure, Obligation, PropertyFacts, attack_net, check_also_unreachable, check_concurrency_certificate,
-    check_concurrency_witness, check_free, check_interleavings, check_net_certificate, check_net_run,
-    check_posted_property, check_property, check_property_witness, check_pso_certificate, check_race, check_race_free,
-    check_reaching_run, check_robust_certificate, check_stale_certificate, check_stuck, check_task_certificate,
-    check_unbounded, check_unreachable, enriched_program_of, is_closed_without_counters, plain_program,
-    stands_without_counters, threads_that_say, without_inhibitors,
+    CheckFailure, MOST_EVENTS, MOST_GRAPHS, Obligation, PropertyFacts, attack_net, check_also_unreachable,
+    check_concurrency_certificate, check_concurrency_witness, check_free, check_interleavings, check_net_certificate,
+    check_net_run, check_posted_property, check_property, check_property_witness, check_pso_certificate, check_race,
+    check_race_free, check_reaching_run, check_robust_certificate, check_stale_certificate, check_stuck,
+    check_task_certificate, check_unbounded, check_unreachable, enriched_program_of, is_closed_without_counters,
+    plain_program, stands_without_counters, threads_that_say, without_inhibitors,
 };
 pub use repair::{RepairFacts, check_repair, check_repaired_text};
 pub use subject::{

@@ -341,7 +341,9 @@ fn shown_beyond_interleavings<'q>(
         {
             // What neither shows, an execution of the language may.
             let other = answer(arguments, (*ask, By::Graphs(axioms)), CONFIGURATIONS[0], asking, loaded, observer)?;
-            shown.extend(other.filter(shows_more).map(|other| (position, other)));
+            let holds = |found: &Answered<'_>| found.accounts().iter().all(|own| own.standing() == Standing::Holds);
+            let says_more = |other: &(Ask, Answered<'q>)| shows_more(other) || holds(&other.1);
+            shown.extend(other.filter(says_more).map(|other| (position, other)));
         }
     }
     Ok(shown)

@@ -29,7 +29,7 @@ pub(super) use arguments::path_in;
 pub(super) use changes::{Wanted, changes_of_text, untaken};
 pub(super) use checks::Guarded;
 pub(super) use properties::placement_options;
-pub(super) use remedies::hang_options;
+pub(super) use remedies::{hang_options, language_hang_options};
 pub(super) use repaired::write_back;
 pub(super) use robustness::rejected;
 
@@ -87,7 +87,7 @@ pub(super) fn answer(
         let message = "robustness against concurrency is about events, and the program has none";
         return Err(InputError::file(&loaded.program.source.name, message));
     }
-    if let Some(axioms) = arguments.language() {
+    if let Some(axioms) = arguments.language().filter(|_| arguments.ask != Ask::Hangs) {
         return language::answer(arguments, axioms, shared, loaded, limits);
     }
     if loaded.program.is_event_driven() || arguments.ask == Ask::Hangs {

@@ -12,15 +12,17 @@ use crate::cli::outputs::OutputOptions;
 use crate::cli::words::Ask;
 use crate::cli::{Exit, Loaded, SharedOptions};
 use crate::evidence::{Evidence, ValidProof};
-use crate::fences::{Remedied, Remedy, repair_events};
-use crate::hangs::repair_hangs;
+use crate::fences::{FenceOptions, Remedied, Remedy, repair_events};
+use crate::hangs::{repair_hangs, repair_hangs_in_language};
 use crate::limits::Limits;
 use crate::program::Program;
 use crate::properties::placement::PlacementOptions;
+use crate::questions::LanguageRobustness;
 use crate::report::documents::FencesDocument;
 use crate::report::findings::remedy_findings;
 use crate::report::page::remedy_page;
 use crate::report::remedies as report;
+use crate::semantics::graphs::Axioms;
 use crate::syntax::InputError;
 use std::time::Instant;
 
@@ -39,6 +41,9 @@ pub(super) fn answer(
         check_options_for_events(arguments, &program.source.name)?;
         loaded.posts_as_in_text()?;
         repair_events(program, &arguments.fence_options(loaded, limits)?, &wanted, &checks)
+    } else if let Some(axioms) = arguments.language() {
+        let options = language_hang_options(arguments, axioms, loaded, limits)?;
+        repair_hangs_in_language(program, axioms, (&options, arguments.ignore_timeouts), &wanted, &checks)
     } else {
         let options = hang_options(arguments, loaded, limits)?;
         repair_hangs(program, (&options, arguments.ignore_timeouts), &wanted, &checks)
@@ -120,6 +125,28 @@ pub(in crate::cli) fn hang_options(
         return Err(InputError::file(name, message).with_help_if(Some(help)));
     }
     options_under(model_with_buffers(arguments, name)?, arguments, loaded, limits)
+}
+
+/// What to change against hangs by a language, and how.
+pub(in crate::cli) fn language_hang_options(
+    arguments: &FencesArguments,
+    axioms: Axioms,
+    loaded: &Loaded,
+    limits: &Limits,
+) -> Result<FenceOptions, InputError> {
+    let name = loaded.program.source.name.as_str();
+    if has_other_options(arguments) || arguments.with.is_some() || arguments.has_costs() {
+        let message = "`--ask hangs` finds the fewest places to change, and then the weakest changes, with which nobody \
+                       waits for ever";
+        let help = "besides FILE, copies and values, what goes with a language is `--ignore-timeouts`, `--only`, \
+                    `--never`, `--diff`, `--apply`, `--certificate`, `--sarif` and `--report`"
+            .to_owned();
+        return Err(InputError::file(name, message).with_help_if(Some(help)));
+    }
+    if let Some(objection) = LanguageRobustness::objection(&loaded.about(), axioms) {
+        return Err(InputError::from((loaded.program.source.clone(), vec![objection])));
+    }
+    arguments.fence_options(loaded, limits)
 }
 
 /// Whether an option is given that only fences for robustness or properties of threads have.

@@ -1,6 +1,7 @@
 //! Who waits for ever: programs whose answers are known, evidence that is tampered with, and the
 //! command.
 
+mod by_language;
 mod command;
 mod corpus;
 mod crowds;

@@ -146,9 +146,9 @@ fn evidence_that_is_tampered_with_is_rejected() {
         forged
     };
     let forged = [
-        other(&|it| it.claim = RepairClaim::Hangs { model: Model::Pso, ignores_timeouts: false }),
-        other(&|it| it.claim = RepairClaim::Hangs { model: Model::Sc, ignores_timeouts: false }),
-        other(&|it| it.claim = RepairClaim::Hangs { model: Model::Tso, ignores_timeouts: true }),
+        other(&|it| it.claim = RepairClaim::Hangs { model: Model::Pso, graphs: None, ignores_timeouts: false }),
+        other(&|it| it.claim = RepairClaim::Hangs { model: Model::Sc, graphs: None, ignores_timeouts: false }),
+        other(&|it| it.claim = RepairClaim::Hangs { model: Model::Tso, graphs: None, ignores_timeouts: true }),
         other(&|it| it.claim = RepairClaim::Robust),
         other(&|it| it.valid[0].set.truncate(1)),
         other(&|it| it.rows[0].measures.truncate(1)),
@@ -191,7 +191,7 @@ fn where_time_runs_out_fences_are_for_who_ignores_that() {
     let evidence = offered(&found).clone();
     let texts = [found.text.as_ref().and_then(|text| text.as_ref().ok()).map(|text| text.program.clone())];
     assert_eq!(check_repair(&read, None, &evidence, &texts).map(|_| ()), Ok(()));
-    let claim = RepairClaim::Hangs { model: Model::Tso, ignores_timeouts: false };
+    let claim = RepairClaim::Hangs { model: Model::Tso, graphs: None, ignores_timeouts: false };
     assert!(check_repair(&read, None, &RepairEvidence { claim, ..evidence }, &texts).is_err(), "another claim");
 }
 

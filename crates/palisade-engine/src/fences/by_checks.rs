@@ -115,7 +115,7 @@ impl Guesses for Guessing<'_> {
 
     /// What the attacker passes while it delays. It passes no fence, and instructions keep their
     /// numbers.
-    fn row(&self, _: &Program, violation: &Box<Violation>) -> MeasureSet {
+    fn row(&self, _: &MeasureSet, _: &Program, violation: &Box<Violation>) -> MeasureSet {
         let delaying = violation.steps[violation.issue..violation.load].iter();
         let own = delaying.filter(|step| step.copy == violation.attacker);
         let executed = own.filter_map(|step| match step.kind {

@@ -84,3 +84,27 @@ fn exchange(instruction: &mut Instruction) {
         instruction.action = Action::Rmw { register: None, address: address.clone(), new: value.clone() };
     }
 }
+
+/// Measures of which none is about the same access as another one.
+pub(crate) fn joined(taken: impl IntoIterator<Item = Measure>) -> Vec<Measure> {
+    let mut all: Vec<Measure> = Vec::new();
+    for measure in taken {
+        let Measure::Ordered { thread, access, failing, ordering } = measure else {
+            all.push(measure);
+            continue;
+        };
+        let same = all.iter_mut().find_map(|other| match other {
+            Measure::Ordered { thread: own, access: other, failing: fails, ordering }
+                if (*own, *other, *fails) == (thread, access, failing) =>
+            {
+                Some(ordering)
+            }
+            _ => None,
+        });
+        match same {
+            Some(own) => *own = own.join(ordering),
+            None => all.push(measure),
+        }
+    }
+    all
+}

@@ -44,8 +44,8 @@ pub(super) trait Guesses {
     /// Checks a program.
     fn ask(&mut self, program: &Program) -> Result<Decided<Self::Proof, Self::Violation>, Self::Error>;
 
-    /// The measures that would stop a violation of a program with some others.
-    fn row(&self, changed: &Program, violation: &Self::Violation) -> MeasureSet;
+    /// The measures that would stop a violation of the program with a set of others.
+    fn row(&self, set: &MeasureSet, changed: &Program, violation: &Self::Violation) -> MeasureSet;
 }
 
 /// Rows, each with a violation of the program with all that is permitted but its measures.
@@ -112,7 +112,7 @@ pub(super) fn round<G: Guesses>(
         Decided::Unknown(reason) => return Ok(Round::Unknown(reason)),
         Decided::NotRobust(violation) => violation,
     };
-    let mut row = guesses.row(&changed, &violation);
+    let mut row = guesses.row(set, &changed, &violation);
     debug_assert!(row.is_disjoint(set), "the measures taken do not stop the violation");
     // The violation with all measures but these may need fewer of them absent, and then it is not
     // yet one with all but the fewer.
@@ -123,7 +123,9 @@ pub(super) fn round<G: Guesses>(
             Decided::Unknown(reason) => return Ok(Round::Unknown(reason)),
             Decided::NotRobust(violation) => violation,
         };
-        let fewer = guesses.row(&most, &violation);
+        let mut others = row.clone();
+        others.toggle_range(..);
+        let fewer = guesses.row(&others, &most, &violation);
         if fewer == row {
             break violation;
         }

@@ -138,8 +138,14 @@ impl<'a> Asking<'a> {
     pub(super) fn free(&mut self, mut found: Search<'_>, robust: Option<WhyRobust>) -> Result<Answered, Halt<Fault>> {
         let seen = Seen { never_resting: found.never_resting().map_err(Halt::Fault)?, is_endless: !found.has_end };
         let HangOptions { model, ignore_timeouts: ignores_timeouts, .. } = *self.options;
-        let certificate =
-            FreeCertificate { model, ignores_timeouts, is_hopeful: false, robust, set: found.closed_set() };
+        let certificate = FreeCertificate {
+            model,
+            graphs: None,
+            ignores_timeouts,
+            is_hopeful: false,
+            robust,
+            set: found.closed_set(),
+        };
         Ok((Verdict::Free(Arc::new(certificate)), seen))
     }
 }

@@ -3,24 +3,26 @@
 //! order.
 //!
 //! A graph that is consistent has consistent prefixes, so each is made by adding events behind
-//! those of their copies. Graphs with few such accesses come first. What is found is a stuck state;
-//! that nothing is found says nothing.
+//! those of their copies. Graphs with few such accesses come first. Of a program without loops all
+//! graphs are looked at: if none is stuck and none has a race, nobody waits for ever. Of others,
+//! those with few such accesses: that nothing is found says nothing then.
 
 use super::replay::{Stuck, Waiter, candidates};
 use super::{HangOptions, Hangs, Method, Verdict, Why};
-use palisade_evidence::StuckGraph;
+use palisade_evidence::{FreeCertificate, StuckGraph, WaitingSet};
 use palisade_exploration::instrumented::Fault;
 use palisade_model::limits::StopReason;
-use palisade_model::program::{Patience, Program, Value};
-use palisade_semantics::graphs::{Axioms, Execution, by_language, event_reading, is_consistent, not_in_language};
-use palisade_semantics::{CopyId, Effect, Event, Instance, Machine, Model, State, Step, StepKind, ThreadState};
-use palisade_verify::check_stuck;
+use palisade_model::program::{Patience, Program, Thread, Value};
+use palisade_semantics::graphs::{Axioms, Execution, by_language, event_reading, is_consistent, not_in_language, race};
+use palisade_semantics::{
+    CopyId, Effect, Event, Instance, Machine, Model, Refusal, State, Step, StepKind, ThreadState,
+};
+use palisade_verify::{MOST_EVENTS, MOST_GRAPHS, check_stuck};
 use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
 
-/// The most graphs that are looked at.
-const MOST_GRAPHS: usize = 20_000;
-
-/// The most accesses of a graph that read older writes, or come behind these.
+/// The most accesses of a graph of a program with loops that read older writes, or come behind
+/// these.
 const MOST_OLDER: usize = 3;
 
 /// The most steps that a copy goes through alone.
@@ -41,30 +43,41 @@ pub(super) fn stuck_graph(program: &Program, axioms: Axioms, options: &HangOptio
     }
     let stated = by_language(program);
     let machine = Machine::new(&stated, &instance, Model::Sc).waiting();
-    let mut search = Search {
-        machine: &machine,
-        axioms,
-        points: [const { VecDeque::new() }; MOST_OLDER + 1],
-        taken: [0; MOST_OLDER + 1],
-        seen: BTreeSet::new(),
-    };
-    search.add(Point::first(&machine, axioms));
-    let mut looked_at = 0;
+    let mut search = Search::new(&machine, axioms);
+    let (mut looked_at, mut has_race, mut has_end) = (0, false, false);
     while let Some(point) = search.next() {
         looked_at += 1;
         let limit = options.limits.check().err();
         if let Some(reason) = limit.or((looked_at > MOST_GRAPHS).then_some(StopReason::Budget)) {
             return unknown(Why::Stopped(reason), looked_at);
         }
-        if point.is_stuck(&machine)
-            && let Some(stuck) = point.settled(&machine).told(program, &stated, &instance, &machine, (axioms, options))
-            && check_stuck(program, &stuck.witness()).is_ok()
-        {
-            return Ok(found(Verdict::Stuck(Box::new(stuck)), looked_at));
+        if point.is_stuck(&machine) {
+            has_end = true;
+            if let Some(stuck) = point.settled(&machine).told(program, &stated, &instance, &machine, (axioms, options))
+                && check_stuck(program, &stuck.witness()).is_ok()
+            {
+                return Ok(found(Verdict::Stuck(Box::new(stuck)), looked_at));
+            }
         }
+        has_race |= search.is_whole && race(&point.execution.graph).is_some();
         search.go_on(&point);
     }
-    unknown(Why::NoGraph(MOST_OLDER), looked_at)
+    match search.is_whole {
+        false => unknown(Why::NoGraph(MOST_OLDER), looked_at),
+        true if has_race => unknown(Why::Race, looked_at),
+        true => {
+            let certificate = FreeCertificate {
+                model: Model::Sc,
+                graphs: Some(axioms),
+                ignores_timeouts: options.ignore_timeouts,
+                is_hopeful: false,
+                robust: None,
+                set: WaitingSet::default(),
+            };
+            let free = found(Verdict::Free(Arc::new(certificate)), looked_at);
+            Ok(Hangs { is_endless: !has_end, ..free })
+        }
+    }
 }
 
 /// A graph, with the state behind it.
@@ -81,28 +94,49 @@ struct Search<'m, 'p> {
     machine: &'m Machine<'p>,
     axioms: Axioms,
     /// The graphs that were not looked at, by how many of their accesses read older writes.
-    points: [VecDeque<Point>; MOST_OLDER + 1],
+    points: Vec<VecDeque<Point>>,
     /// How many were looked at.
-    taken: [usize; MOST_OLDER + 1],
-    seen: BTreeSet<Key>,
+    taken: Vec<usize>,
+    seen: BTreeSet<(Vec<u64>, Vec<ThreadState>)>,
+    /// For each copy, whether control may come back to where it was.
+    loops: Vec<bool>,
+    /// Whether all graphs are looked at.
+    is_whole: bool,
 }
 
-/// The events of each copy, each with the write that it reads, the order of writes, and where
-/// copies stand: the same for graphs with the same events that were made in another order.
-type Key = (Vec<Vec<u64>>, Vec<(Value, Vec<u64>)>, Vec<ThreadState>);
+impl<'m, 'p> Search<'m, 'p> {
+    fn new(machine: &'m Machine<'p>, axioms: Axioms) -> Self {
+        let threads = || (0..machine.copies().len()).map(|position| machine.thread(position));
+        let loops = threads().map(Thread::has_loop).collect();
+        let is_whole = !threads().any(Thread::has_local_loop);
+        let (points, taken, seen) = (Vec::new(), vec![0; MOST_OLDER + 1], BTreeSet::new());
+        let mut search = Self { machine, axioms, points, taken, seen, loops, is_whole };
+        search.add(Point::first(machine, axioms));
+        search
+    }
 
-impl Search<'_, '_> {
-    /// The next graph: of those whose number of such accesses had its turn least often.
+    /// The next graph: of those with few such accesses one whose number of them had its turn least
+    /// often, and then others, if there may be an end of them.
     fn next(&mut self) -> Option<Point> {
-        let waiting = (0..=MOST_OLDER).filter(|older| !self.points[*older].is_empty());
-        let next = waiting.min_by_key(|older| self.taken[*older])?;
-        self.taken[next] += 1;
+        let waiting = |older: &usize| !self.points[*older].is_empty();
+        let few = self.points.len().min(MOST_OLDER + 1);
+        let next = (0..few).filter(waiting).min_by_key(|older| self.taken[*older]);
+        let next = next.or_else(|| (few..self.points.len()).find(waiting).filter(|_| self.is_whole))?;
+        if let Some(taken) = self.taken.get_mut(next) {
+            *taken += 1;
+        }
         self.points[next].pop_front()
     }
 
     fn add(&mut self, point: Point) {
-        if self.seen.insert(point.key()) {
-            self.points[point.older.len()].push_back(point);
+        if point.execution.graph.events().len() > MOST_EVENTS {
+            self.is_whole = false;
+            return;
+        }
+        if self.seen.insert((point.execution.key(), point.state.threads().to_vec())) {
+            let older = point.older.len();
+            self.points.resize_with(self.points.len().max(older + 1), VecDeque::new);
+            self.points[older].push_back(point);
         }
     }
 
@@ -116,7 +150,7 @@ impl Search<'_, '_> {
             if machine.events(&point.state, position, &mut events).is_ok()
                 && !events.is_empty()
                 && events.iter().all(|event| matches!(event.effect, Effect::Local { .. }))
-                && !point.rests(machine, position)
+                && !self.goes_round(point, position)
             {
                 events.iter().for_each(|event| self.add(point.with(machine, event)));
                 return;
@@ -125,9 +159,12 @@ impl Search<'_, '_> {
         for position in positions {
             events.clear();
             if machine.events(&point.state, position, &mut events).is_err() {
+                self.is_whole = false;
                 continue;
             }
-            if !point.rests(machine, position) {
+            if !events.is_empty() && self.goes_round(point, position) {
+                self.is_whole = false;
+            } else {
                 for event in &events {
                     let next = point.with(machine, event);
                     if next.older.is_empty() || is_consistent(&next.execution.graph, self.axioms) {
@@ -135,10 +172,14 @@ impl Search<'_, '_> {
                     }
                 }
             }
-            if point.older.len() < MOST_OLDER {
-                self.read_older(point, position);
-            }
+            self.read_older(point, position);
         }
+    }
+
+    /// Whether a copy may go round reading what was written last, and change nothing: then to go
+    /// round once more shows nothing.
+    fn goes_round(&self, point: &Point, position: usize) -> bool {
+        self.loops[position] && point.rests(self.machine, position) == Some(true)
     }
 
     /// Adds the graphs in which a copy reads an older write than the last one, or comes behind it.
@@ -156,7 +197,8 @@ impl Search<'_, '_> {
             let writes = touched.find(|(own, _)| *own == address).map_or(&[][..], |(_, writes)| writes);
             for write in writes.iter().rev().skip(1) {
                 let Some(value) = point.execution.value(*write) else { continue };
-                if event_reading(machine, &point.state, step, value).is_err() {
+                if let Err(refusal) = event_reading(machine, &point.state, step, value) {
+                    self.is_whole &= refusal == Refusal::Waits;
                     continue;
                 }
                 let next = point.with_older(machine, step, *write);
@@ -193,39 +235,42 @@ impl Point {
         Some(next)
     }
 
-    /// Whether a copy has ended, or goes round reading what was written last, and changes nothing.
-    fn rests(&self, machine: &Machine<'_>, position: usize) -> bool {
+    /// Whether a copy that has ended, or goes on reading what was written last and changes nothing,
+    /// may come back to where it was; nothing of one that does something.
+    fn rests(&self, machine: &Machine<'_>, position: usize) -> Option<bool> {
         if machine.has_ended(&self.state, position) {
-            return true;
+            return Some(false);
         }
         let (mut open, mut seen, mut events) = (vec![self.state.clone()], BTreeSet::new(), Vec::new());
+        let mut comes_back = false;
         while let Some(state) = open.pop() {
             let own = &state.threads()[position];
             if machine.has_ended(&state, position) || seen.len() > MOST_ROUND {
-                return false;
+                return None;
             }
             if !seen.insert((own.label, own.registers.to_vec())) {
+                comes_back = true;
                 continue;
             }
             events.clear();
             if machine.events(&state, position, &mut events).is_err() {
-                return false;
+                return None;
             }
             for event in &events {
                 match event.effect {
                     Effect::Load { .. } | Effect::Local { .. } | Effect::Fence | Effect::Rmw { new: None, .. } => {}
                     Effect::Rmw { old, new: Some(new), .. } if old == new => {}
-                    _ => return false,
+                    _ => return None,
                 }
                 open.push(machine.successor(&state, event));
             }
         }
-        true
+        Some(comes_back)
     }
 
     /// Whether nobody goes on.
     fn is_stuck(&self, machine: &Machine<'_>) -> bool {
-        (0..machine.copies().len()).all(|position| self.rests(machine, position))
+        (0..machine.copies().len()).all(|position| self.rests(machine, position).is_some())
     }
 
     /// The graph with the steps in registers that lead each copy to the access at which it waits.
@@ -300,34 +345,5 @@ impl Point {
             broken,
             is_interleaving: self.older.is_empty(),
         })
-    }
-
-    fn key(&self) -> Key {
-        let number = |index: usize| u64::try_from(index).expect("an index fits 64 bits");
-        let events = self.execution.graph.events();
-        let copies = self.state.threads().len();
-        let (mut names, mut made) = (vec![0; events.len()], vec![Vec::new(); copies]);
-        for (index, event) in events.iter().enumerate() {
-            if let Some(position) = event.position {
-                names[index] = 1 + number(position) + (number(made[position].len()) << 16);
-                made[position].push(0);
-            }
-        }
-        made.iter_mut().for_each(Vec::clear);
-        for (index, event) in events.iter().enumerate() {
-            if let Some(position) = event.position {
-                let source = self.execution.graph.source(index).map_or(u64::MAX, |source| names[source]);
-                let instruction = event.instruction.map_or(0, |own| number(own.index()));
-                made[position].extend([
-                    instruction,
-                    event.address.cast_unsigned(),
-                    number(event.kind as usize),
-                    source,
-                ]);
-            }
-        }
-        let orders = self.execution.graph.addresses().filter(|(_, writes)| writes.len() > 1);
-        let orders = orders.map(|(address, writes)| (address, writes.iter().map(|write| names[*write]).collect()));
-        (made, orders.collect(), self.state.threads().to_vec())
     }
 }

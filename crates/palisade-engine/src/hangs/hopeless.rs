@@ -119,7 +119,7 @@ impl<'a> Asking<'a> {
 
     fn hopeful(&self, found: &Search<'_>, robust: Option<WhyRobust>) -> Verdict {
         let HangOptions { model, ignore_timeouts: ignores_timeouts, .. } = *self.options;
-        let set = found.closed_set();
-        Verdict::Free(Arc::new(FreeCertificate { model, ignores_timeouts, is_hopeful: true, robust, set }))
+        let (graphs, set) = (None, found.closed_set());
+        Verdict::Free(Arc::new(FreeCertificate { model, graphs, ignores_timeouts, is_hopeful: true, robust, set }))
     }
 }

@@ -6,7 +6,7 @@
 //! | `buffers` | buffers of 2, 4, 8, … stores | a stuck state; none, if no store ever waits for room |
 //! | `sc-robust` | robustness | a robust program has the stuck states of SC |
 //! | `counts` | copies counted up to k = 0, 1, 2, and more | none for any number, by SC or buffers |
-//! | `graphs` | execution graphs of a language | a stuck state |
+//! | `graphs` | execution graphs of a language | a stuck state; none, if there are no loops |
 //!
 //! *A robust program has the same stuck states under TSO (PSO) as under SC, if a trace tells who
 //! sleeps.* A stuck state ends a computation with empty buffers. An interleaving with the same
@@ -24,6 +24,7 @@ mod asking;
 mod decide;
 mod graphs;
 mod hopeless;
+mod language;
 mod repair;
 mod replay;
 #[cfg(test)]
@@ -31,6 +32,7 @@ mod tests;
 
 pub use decide::hangs;
 pub use hopeless::hopeless;
+pub use language::repair_hangs_in_language;
 pub use repair::repair_hangs;
 pub use replay::{Stuck, Waiter};
 
@@ -136,6 +138,8 @@ pub enum Why {
     NotReplayed,
     /// No graph with up to so many loads that read older writes is stuck.
     NoGraph(usize),
+    /// No graph is stuck, and one has a race: then the language says nothing.
+    Race,
     /// Who repeats waits for ever between two rounds, and nobody else does.
     BetweenRounds,
     /// Whether a copy in a locked section goes on is not followed.
@@ -169,6 +173,7 @@ impl Why {
             Self::LockedForEver => "a copy rests inside a locked section while stores wait in buffers".to_owned(),
             Self::Sections => "how others go on is not followed through locked sections (`atomic`)".to_owned(),
             Self::NoGraph(most) => format!("no execution in which up to {most} loads read older values ends so"),
+            Self::Race => "no execution ends so, but one has a race of plain data".to_owned(),
             Self::NotReplayed => "a computation that was found cannot be followed".to_owned(),
             Self::BetweenRounds => "who repeats waits between two rounds, and nobody else does".to_owned(),
             Self::Guessed(place) => {

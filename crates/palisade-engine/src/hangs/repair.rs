@@ -68,7 +68,8 @@ struct Free<'a> {
 
 impl Goal for Free<'_> {
     fn claim(&self) -> RepairClaim {
-        RepairClaim::Hangs { model: self.asked.model, ignores_timeouts: self.asked.ignore_timeouts }
+        let HangOptions { model, graphs, ignore_timeouts: ignores_timeouts, .. } = self.asked;
+        RepairClaim::Hangs { model, graphs, ignores_timeouts }
     }
 
     fn ask(&mut self, program: &Program) -> Result<Decided<ValidProof, RowWitness>, RepairError> {
@@ -88,7 +89,7 @@ impl Goal for Free<'_> {
         self.why.as_ref().map(Why::words)
     }
 
-    fn stopping(&self, changed: &Program, witness: &RowWitness) -> BTreeSet<Measure> {
+    fn stopping(&self, _: &[Measure], changed: &Program, witness: &RowWitness) -> BTreeSet<Measure> {
         let RowWitness::Stuck(StuckWitness { model, instance, steps, .. }) = witness else {
             unreachable!("it is one of a stuck state")
         };

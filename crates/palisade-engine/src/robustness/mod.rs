@@ -43,7 +43,7 @@ pub use stale::{
     GraphEdge, GraphRelation, GraphViolation, LoadBuffering, StaleCheck, StaleOptions, StaleVerdict, check_stale,
     load_buffering,
 };
-pub(crate) use stale::{StaleAnswer, decide_stale, doubt};
+pub(crate) use stale::{StaleAnswer, decide_stale, doubt, steps_in_form};
 pub use tasks::{
     NotRewritten, TaskCheck, as_threads, check_tasks, is_task_witness_in_order, tasks_in_order, two_threads,
 };

@@ -4,7 +4,7 @@ use super::MalformedEvidence;
 use super::field::{bit, id, number, truth};
 use super::property::ModelText;
 use super::pso::PsoCertificateText;
-use super::stale::LanguageText;
+use super::stale::{LanguageText, StaleCertificateText};
 use super::strict::{Object, present};
 use super::witness::{StepText, copy_at, counted_instance, position, step_in, step_out};
 use crate::{
@@ -20,6 +20,8 @@ use std::borrow::Cow;
 #[serde(deny_unknown_fields, bound(deserialize = "R: Deserialize<'de>"))]
 pub(super) struct FreeText<'a, R> {
     model: ModelText,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    graphs: Option<LanguageText>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     ignores_timeouts: bool,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -28,6 +30,8 @@ pub(super) struct FreeText<'a, R> {
     robust: Option<Object<R>>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pso: Option<Object<PsoCertificateText>>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    language: Option<Object<StaleCertificateText>>,
     live: Vec<Vec<Vec<u32>>>,
     most: u64,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -117,26 +121,29 @@ impl<'de> Deserialize<'de> for WaitingLocal {
 
 impl<'a, R: From<&'a RobustCertificate>> From<&'a FreeCertificate> for FreeText<'a, R> {
     fn from(certificate: &'a FreeCertificate) -> Self {
-        let FreeCertificate { model, ignores_timeouts, is_hopeful, robust, set } = certificate;
+        let FreeCertificate { model, graphs, ignores_timeouts, is_hopeful, robust, set } = certificate;
         let (ignores_timeouts, hopeful) = (*ignores_timeouts, *is_hopeful);
         let numbers = |registers: &Vec<RegisterId>| registers.iter().map(|it| number(it.index())).collect();
-        let (robust, pso) = match robust {
-            Some(WhyRobust::Tso(certificate)) => (Some(Object(R::from(certificate))), None),
-            Some(WhyRobust::Pso(certificate)) => (None, Some(Object(certificate.as_ref().into()))),
-            None => (None, None),
+        let (robust, pso, language) = match robust {
+            Some(WhyRobust::Tso(certificate)) => (Some(Object(R::from(certificate))), None, None),
+            Some(WhyRobust::Pso(certificate)) => (None, Some(Object(certificate.as_ref().into())), None),
+            Some(WhyRobust::Language(certificate)) => (None, None, Some(Object(certificate.as_ref().into()))),
+            None => (None, None, None),
         };
         let WaitingSet { live, most, counters, rows, locals, memories, leaves_out, configurations } = set;
         let (most, leaves_out, counters) = (*most, *leaves_out, counters.clone());
         let rows = rows.iter().cloned().map(Into::into).collect();
         let live = live.iter().map(|labels| labels.iter().map(numbers).collect()).collect();
         let (locals, memories, configurations) = (locals.into(), memories.into(), configurations.into());
-        let model = ModelText(*model);
+        let (model, graphs) = (ModelText(*model), graphs.map(LanguageText));
         Self {
             model,
+            graphs,
             ignores_timeouts,
             hopeful,
             robust,
             pso,
+            language,
             live,
             most,
             leaves_out,
@@ -154,20 +161,22 @@ impl<R: Into<RobustCertificate>> TryFrom<FreeText<'_, R>> for FreeCertificate {
 
     fn try_from(text: FreeText<'_, R>) -> Result<Self, MalformedEvidence> {
         let FreeText { model, ignores_timeouts, hopeful, robust, pso, live, most, counters, rows, .. } = text;
-        let FreeText { leaves_out, locals, memories, configurations, .. } = text;
+        let FreeText { graphs, language, leaves_out, locals, memories, configurations, .. } = text;
         let rows = rows.into_iter().map(Into::into).collect();
         let registers = |numbers: Vec<u32>| numbers.into_iter().map(|it| id(RegisterId::from_index, it)).collect();
         let live = live.into_iter().map(|labels| labels.into_iter().map(registers).collect()).collect();
-        let robust = match (robust, pso) {
-            (None, None) => None,
-            (Some(Object(robust)), None) => Some(WhyRobust::Tso(Box::new(robust.into()))),
-            (None, Some(Object(pso))) => Some(WhyRobust::Pso(Box::new(pso.into()))),
-            (Some(_), Some(_)) => return Err(MalformedEvidence::new("robustness against TSO and PSO at once")),
+        let robust = match (robust, pso, language) {
+            (None, None, None) => None,
+            (Some(Object(robust)), None, None) => Some(WhyRobust::Tso(Box::new(robust.into()))),
+            (None, Some(Object(pso)), None) => Some(WhyRobust::Pso(Box::new(pso.into()))),
+            (None, None, Some(Object(language))) => Some(WhyRobust::Language(Box::new(language.try_into()?))),
+            _ => return Err(MalformedEvidence::new("robustness against several models at once")),
         };
         let (locals, memories) = (locals.into_owned(), memories.into_owned());
         let configurations = configurations.into_owned();
         let set = WaitingSet { live, most, counters, rows, locals, memories, leaves_out, configurations };
-        Ok(Self { model: model.0, ignores_timeouts, is_hopeful: hopeful, robust, set })
+        let graphs = graphs.map(|LanguageText(axioms)| axioms);
+        Ok(Self { model: model.0, graphs, ignores_timeouts, is_hopeful: hopeful, robust, set })
     }
 }
 

@@ -241,8 +241,9 @@ impl<'a> From<&'a RepairEvidence> for RepairText<'a, RobustOut<'a>, &'a BufferIn
                 let targets = targets.iter().copied().map(TargetText).collect();
                 properties = Some(Object(ClaimText { model: ModelText(*model), targets }));
             }
-            RepairClaim::Hangs { model, ignores_timeouts } => {
+            RepairClaim::Hangs { model, graphs, ignores_timeouts } => {
                 (hangs, ignores) = (Some(ModelText(*model)), *ignores_timeouts);
+                language = graphs.map(LanguageText);
             }
         };
         Self {
@@ -275,7 +276,10 @@ impl TryFrom<RepairText<'_, RobustIn, BufferInvariant>> for RepairEvidence {
                 model: model.0,
                 targets: targets.into_iter().map(|target| target.0).collect(),
             },
-            (None, Some(model), None) => RepairClaim::Hangs { model: model.0, ignores_timeouts },
+            (None, Some(model), language) => {
+                let graphs = language.map(|LanguageText(axioms)| axioms);
+                RepairClaim::Hangs { model: model.0, graphs, ignores_timeouts }
+            }
             (None, None, Some(LanguageText(axioms))) => RepairClaim::Language(axioms),
             _ => return Err(MalformedEvidence::new("a repair has one claim")),
         };

@@ -4,7 +4,7 @@ use crate::lazy::NetError;
 use palisade_model::limits::{Halt, StopReason};
 use palisade_model::program::{
     Action, Copies, Counters, EvaluationError, Heading, Instruction, InstructionId, KeptOut, Obstacle, Program,
-    RegisterId, Thread, ThreadId, Value,
+    RegisterId, ThreadId, Value,
 };
 use std::borrow::Cow;
 
@@ -326,27 +326,7 @@ enum Source<'c> {
 fn can_grow(program: &Program) -> bool {
     program.threads.iter().any(|thread| match thread.copies {
         Copies::Exactly(0) => false,
-        Copies::Exactly(_) => has_loop(thread),
+        Copies::Exactly(_) => thread.has_loop(),
         Copies::Any => true,
     })
-}
-
-/// Whether control can return to a label.
-fn has_loop(thread: &Thread) -> bool {
-    let by_label = thread.instructions_by_label();
-    let mut waits_for = vec![0_usize; thread.labels.len()];
-    thread.instructions.iter().for_each(|instruction| waits_for[instruction.target.index()] += 1);
-    let mut open: Vec<usize> = (0..waits_for.len()).filter(|label| waits_for[*label] == 0).collect();
-    let mut sorted = 0;
-    while let Some(label) = open.pop() {
-        sorted += 1;
-        for id in &by_label[label] {
-            let target = thread.instruction(*id).target.index();
-            waits_for[target] -= 1;
-            if waits_for[target] == 0 {
-                open.push(target);
-            }
-        }
-    }
-    sorted < waits_for.len()
 }

@@ -6,8 +6,9 @@ use super::{Answer, Finding, Kind, Region, Rule, warnings};
 use palisade_engine::fences::{LanguageChange, LanguageRepair, Measure};
 use palisade_report::account::Shown;
 use palisade_report::context::Context;
+use palisade_report::fences::change_words;
 use palisade_report::graph::GraphWords;
-use palisade_report::language_fences::{Result, change, headline, text};
+use palisade_report::language_fences::{Result, headline, text};
 use palisade_report::subject::program_words;
 use palisade_syntax::Format;
 
@@ -47,6 +48,6 @@ fn finding(context: &Context<'_>, format: Format, own: &LanguageChange, numbers:
         return finding;
     }
     let (number, count) = numbers;
-    let message = format!("change {number} of {count}: {}{without}", change(context.program, own.measure));
+    let message = format!("change {number} of {count}: {}{without}", change_words(context.program, own.measure));
     Finding { rule: Rule::NOT_ROBUST_IN_LANGUAGE, message, ..finding }
 }

@@ -10,8 +10,9 @@ use palisade_model::text::escaped;
 use palisade_report::account::Shown;
 use palisade_report::context::Context;
 use palisade_report::documents::{self, EvidenceWord, FencesDocument};
+use palisade_report::fences::change_words;
 use palisade_report::graph::GraphWords;
-use palisade_report::language_fences::{Result, change, headline};
+use palisade_report::language_fences::{Result, headline};
 use palisade_report::subject::program_words;
 
 /// The page of a repair against a language, from its document.
@@ -58,7 +59,7 @@ fn changes(result: &Result<'_>, context: &Context<'_>) -> String {
     let row = |own: &LanguageChange| {
         let without = own.returns.as_ref().map(|(violation, stated)| GraphWords::of(stated, violation).words);
         let line = line_link(own.measure.line(context.program));
-        vec![escaped(change(context.program, own.measure)), line, escaped(without.unwrap_or_default())]
+        vec![escaped(change_words(context.program, own.measure)), line, escaped(without.unwrap_or_default())]
     };
     let rows: Vec<Vec<String>> = changes.iter().map(row).collect();
     if rows.is_empty() { String::new() } else { table(&["change", "", "without it"], &rows) }
@@ -67,7 +68,7 @@ fn changes(result: &Result<'_>, context: &Context<'_>) -> String {
 /// The other sets of changes that cost as little, where they are asked for.
 fn others(result: &Result<'_>, context: &Context<'_>) -> String {
     let set = |set: &Vec<Measure>| {
-        let names: Vec<String> = set.iter().map(|own| escaped(change(context.program, *own))).collect();
+        let names: Vec<String> = set.iter().map(|own| escaped(change_words(context.program, *own))).collect();
         vec![names.join(", ")]
     };
     let rows: Vec<Vec<String>> = result.found.alternatives.iter().skip(1).map(set).collect();
@@ -82,7 +83,7 @@ fn others(result: &Result<'_>, context: &Context<'_>) -> String {
 /// The sets of changes of which one is needed.
 fn rows(result: &Result<'_>, context: &Context<'_>) -> String {
     let one_of = |measures: &[Measure]| {
-        let names: Vec<String> = measures.iter().map(|own| escaped(change(context.program, *own))).collect();
+        let names: Vec<String> = measures.iter().map(|own| escaped(change_words(context.program, *own))).collect();
         vec![names.join(" or ")]
     };
     let rows: Vec<Vec<String>> = result.found.rows.iter().map(|row| one_of(&row.measures)).collect();

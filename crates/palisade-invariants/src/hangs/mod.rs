@@ -3,28 +3,33 @@
 //!
 //! A proof is a set of configurations that holds the initial ones, is closed under every step
 //! ([`closed`], by what copies do in [`copies`]), and in which nobody is [stuck](`resting`). It is
-//! about interleavings where the program is robust. A computation is replayed ([`stuck`]), and then
-//! each copy is followed alone.
+//! about interleavings where the program is robust. Of a program without loops by its language, all
+//! [execution graphs](`executions`) are made instead. A computation is replayed ([`stuck`]), and
+//! then each copy is followed alone.
 
 mod closed;
 mod copies;
 mod counters;
+mod executions;
 mod few;
 mod hopeful;
 mod resting;
 mod stuck;
 mod sums;
 
+pub use executions::{MOST_EVENTS, MOST_GRAPHS};
 pub use stuck::check_stuck;
 
 use crate::CheckFailure;
 use crate::failure::reject;
-use crate::program::{check_pso_certificate, check_robust_certificate};
+use crate::program::{check_pso_certificate, check_robust_certificate, check_stale_certificate};
 use crate::property::Buffering;
 use closed::check_closed;
-use palisade_evidence::{FreeCertificate, WhyRobust};
+use executions::check_executions;
+use palisade_evidence::{FreeCertificate, WaitingSet, WhyRobust};
 use palisade_model::program::{Action, Copies, Program, Queue, Thread};
 use palisade_semantics::Model;
+use palisade_semantics::graphs::by_language;
 
 /// Checks that `certificate` shows `program` (with its copies and domain) to have no stuck state.
 pub fn check_free(program: &Program, certificate: &FreeCertificate) -> Result<(), CheckFailure> {
@@ -39,6 +44,20 @@ pub fn check_free(program: &Program, certificate: &FreeCertificate) -> Result<()
         finally: if certificate.is_hopeful { Vec::new() } else { program.finally.clone() },
         ..program.clone()
     };
+    if let Some(axioms) = certificate.graphs {
+        let is_bare = certificate.model == Model::Sc && certificate.robust.is_none() && !certificate.is_hopeful;
+        if !is_bare || certificate.set != WaitingSet::default() {
+            reject!(Form, "that all graphs of a language are free is not shown by a set, or for a model of machines");
+        }
+        return check_executions(program, axioms);
+    }
+    if let Some(WhyRobust::Language(robust)) = &certificate.robust {
+        if certificate.model != Model::Sc || certificate.is_hopeful {
+            reject!(Form, "a program that is robust against a language has the stuck states of interleavings");
+        }
+        check_stale_certificate(program, robust)?;
+        return check_closed(&by_language(program), Buffering::of(Model::Sc), &certificate.set, false);
+    }
     let buffering = match (certificate.model, &certificate.robust) {
         (model, None) => Buffering::of(model),
         (_, Some(_)) if !program.threads.iter().all(traces_tell_sleepers) => {

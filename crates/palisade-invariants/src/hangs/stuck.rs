@@ -99,7 +99,7 @@ fn check_stuck_graph(program: &Program, witness: &StuckWitness, graph: &StuckGra
 
 /// Checks that nobody goes on in a state, and that somebody waits there who must not, or memory is
 /// not as it must be in the end.
-fn check_end(machine: &Machine<'_>, state: &State) -> Result<(), CheckFailure> {
+pub(super) fn check_end(machine: &Machine<'_>, state: &State) -> Result<(), CheckFailure> {
     let program = machine.program();
     if !state.buffers_are_empty() {
         reject!(Safe, "a store has not reached memory");

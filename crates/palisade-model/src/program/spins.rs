@@ -1,4 +1,4 @@
-//! Loops that a thread may go round without changing anything.
+//! Loops of a thread, and those that it may go round without changing anything.
 
 use super::expression::Expression;
 use super::ids::LabelId;
@@ -62,6 +62,37 @@ impl Thread {
             }
         }
         loads
+    }
+
+    /// Whether control can return to a label.
+    pub fn has_loop(&self) -> bool {
+        self.has_loop_of(|_| true)
+    }
+
+    /// Whether control can return to a label without an access to memory.
+    pub fn has_local_loop(&self) -> bool {
+        self.has_loop_of(|own| own.action.address().is_none())
+    }
+
+    /// Whether control can return to a label by these instructions alone.
+    fn has_loop_of(&self, is_one: impl Fn(&Instruction) -> bool) -> bool {
+        let by_label = self.instructions_by_label();
+        let mut waits_for = vec![0_usize; self.labels.len()];
+        let ones = self.instructions.iter().filter(|own| is_one(own));
+        ones.for_each(|instruction| waits_for[instruction.target.index()] += 1);
+        let mut open: Vec<usize> = (0..waits_for.len()).filter(|label| waits_for[*label] == 0).collect();
+        let mut sorted = 0;
+        while let Some(label) = open.pop() {
+            sorted += 1;
+            for own in by_label[label].iter().map(|id| self.instruction(*id)).filter(|own| is_one(own)) {
+                let target = own.target.index();
+                waits_for[target] -= 1;
+                if waits_for[target] == 0 {
+                    open.push(target);
+                }
+            }
+        }
+        sorted < waits_for.len()
     }
 
     /// Whether a copy may go round a loop that changes nothing until it leaves the loop: one that

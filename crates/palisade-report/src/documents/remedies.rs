@@ -4,7 +4,6 @@
 use super::VerdictWord;
 use super::fences::{EvidenceWord, FencesDocument, FencesVerdictWord, MeasurePlace, PlacedMeasure, PurposeWord};
 use crate::context::Context;
-use crate::models::ModelWord;
 use crate::remedies::Result;
 use palisade_engine::fences::Remedy;
 use palisade_evidence::RowWitness;
@@ -27,7 +26,7 @@ impl<'a> FencesDocument<'a> {
             diff: if result.no_diff.is_some() { None } else { Some(result.diff()) },
             written: result.written,
             evidence: found.shown.as_ref().map(|_| EvidenceWord::of(result.is_shown())),
-            ..Self::blank(verdict, purpose, ModelWord::from(result.model()), context)
+            ..Self::blank(verdict, purpose, result.model(), context)
         };
         document.statistics.searches = Some(found.searches);
         match &found.remedy {

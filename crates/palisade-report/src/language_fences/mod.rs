@@ -6,11 +6,11 @@ use crate::account::{Shown as Violation, copies_line};
 use crate::claim::Claim;
 use crate::context::{Context, domain_line};
 use crate::counted;
-use crate::fences::{measure_words, not_asked};
+use crate::fences::{change_words, not_asked};
 use crate::graph::GraphWords;
 use crate::proposal::{KeptPlace, PROPOSED, Proposal, kept_lines};
 use palisade_engine::fences::{LanguageRepair, LanguageRepaired};
-use palisade_model::program::{Measure, Program};
+use palisade_model::program::Program;
 use palisade_semantics::graphs::Axioms;
 use std::fmt::Write;
 
@@ -60,7 +60,7 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
     }
     if let LanguageRepair::Valid(changes) = &found.repair {
         for own in changes {
-            let _ = writeln!(out, "  change   {}", change(program, own.measure));
+            let _ = writeln!(out, "  change   {}", change_words(program, own.measure));
             if let Some((violation, stated)) = &own.returns {
                 let _ = writeln!(out, "           without it {}", GraphWords::of(stated, violation).words);
             }
@@ -70,7 +70,7 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
         let more = if found.alternatives_complete { "" } else { " known; there may be more" };
         let _ = writeln!(out, "  optima   {}{more}", found.alternatives.len());
         for set in &found.alternatives {
-            let names: Vec<String> = set.iter().map(|measure| change(program, *measure)).collect();
+            let names: Vec<String> = set.iter().map(|measure| change_words(program, *measure)).collect();
             let _ =
                 writeln!(out, "           {}", if names.is_empty() { "nothing".to_owned() } else { names.join(", ") });
         }
@@ -80,7 +80,7 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
         let (forms, configurations) = (counted(found.searches, "form"), counted(found.configurations, "configuration"));
         let _ = writeln!(out, "  searched {forms} of the program, {configurations}, in {:.3} s", context.seconds);
         for row in &found.rows {
-            let names: Vec<String> = row.measures.iter().map(|measure| change(program, *measure)).collect();
+            let names: Vec<String> = row.measures.iter().map(|measure| change_words(program, *measure)).collect();
             let _ = writeln!(out, "  one of   {}", names.join(", "));
         }
     }
@@ -129,18 +129,5 @@ pub fn headline(result: &Result<'_>) -> String {
         }
         LanguageRepair::Impossible(_) => format!("nothing that is permitted makes it robust against {name}"),
         LanguageRepair::Unknown(reason) => format!("changes for robustness against {name} are unknown: {reason}"),
-    }
-}
-
-/// What a change is, in words.
-pub fn change(program: &Program, measure: Measure) -> String {
-    match measure {
-        Measure::Ordered { thread, access, failing, ordering } => {
-            let fails = if failing { " on failure" } else { "" };
-            let origin = program.source.origin(measure.span(program));
-            let at = origin.map_or_else(|| program.place(thread, access), |origin| origin.place.clone());
-            format!("{ordering}{fails} at {at}")
-        }
-        measure => format!("fence(seq_cst) before {}", measure_words(program, measure)),
     }
 }

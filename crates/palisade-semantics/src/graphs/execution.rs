@@ -5,7 +5,7 @@ use super::graph::{EventKind, Graph, GraphEvent};
 use super::language::access;
 use crate::machine::{Machine, State};
 use crate::step::{Effect, Event, Refusal, Step};
-use palisade_model::program::Value;
+use palisade_model::program::{InstructionId, Value};
 use thiserror::Error;
 
 /// The graph of an interleaving of a program [by its language](super::by_language), step by step.
@@ -69,6 +69,32 @@ impl Execution {
     /// What a write has written.
     pub fn value(&self, write: usize) -> Option<Value> {
         self.values[write]
+    }
+
+    /// The events of each copy, each with the write that it reads, and the orders of writes: the
+    /// same for graphs with the same events that were made in another order.
+    pub fn key(&self) -> Vec<u64> {
+        let number = |index: usize| u64::try_from(index).expect("an index fits 64 bits");
+        let events = self.graph.events();
+        let of_copies = |event: &usize| events[*event].position.is_some();
+        // The sort keeps the events of a copy in their order.
+        let mut ordered: Vec<usize> = (0..events.len()).filter(of_copies).collect();
+        ordered.sort_by_key(|event| events[*event].position);
+        let mut names = vec![0; events.len()];
+        ordered.iter().enumerate().for_each(|(name, event)| names[*event] = 1 + number(name));
+        let mut key = vec![number(ordered.len())];
+        for event in ordered {
+            let own = &events[event];
+            let source = self.graph.source(event).map_or(u64::MAX, |source| names[source]);
+            let [position, instruction] = [own.position, own.instruction.map(InstructionId::index)];
+            let [position, instruction] = [position, instruction].map(|index| index.map_or(u64::MAX, number));
+            key.extend([position, instruction, own.address.cast_unsigned(), number(own.kind as usize), source]);
+        }
+        for (address, writes) in self.graph.addresses().filter(|(_, writes)| writes.len() > 1) {
+            key.extend([address.cast_unsigned(), number(writes.len())]);
+            key.extend(writes.iter().map(|write| names[*write]));
+        }
+        key
     }
 
     /// The write right before a write in modification order.

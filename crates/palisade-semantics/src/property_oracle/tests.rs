@@ -2,7 +2,6 @@
 //! other.
 
 use super::*;
-use crate::exploration::has_loop;
 use crate::random::{self, Shape};
 use crate::{final_states, maximal_traces};
 use palisade_model::limits::Limits;
@@ -128,7 +127,7 @@ fn the_reduced_search_finds_the_same() {
         for model in MODELS {
             let effort = Effort { capacity: 2, states: 20_000 };
             // Where there is no loop, `final_states` has unbounded buffers.
-            let loops = program.threads.iter().any(has_loop);
+            let loops = program.threads.iter().any(|thread| thread.has_loop());
             let capacity = if loops { effort.capacity } else { 100 };
             let Ok(full) = reached(&program, &instance, None, model, Effort { capacity, ..effort }) else { continue };
             let limits = Limits::none();

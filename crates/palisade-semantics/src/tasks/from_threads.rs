@@ -103,7 +103,7 @@ mod tests {
     use super::*;
     use crate::random::event_program_of;
     use crate::tasks::{TaskEffect, TaskMachine, TaskModel, task_final_states};
-    use crate::{Model, exploration::has_loop, final_states};
+    use crate::{Model, final_states};
     use palisade_model::limits::Limits;
     use palisade_model::program::{
         BinaryOperator, Copies, Expression, Instruction, Label, LabelId, Posts, RegisterId, Span, Thread,
@@ -147,7 +147,7 @@ mod tests {
                 }
                 let queued = program.queued().expect("there are 0 and 1");
                 let Some(instance) = Instance::of(&queued.program) else { continue };
-                let has_loops = program.threads.iter().any(has_loop) && threads == Model::Tso;
+                let has_loops = program.threads.iter().any(Thread::has_loop) && threads == Model::Tso;
                 let Ok(expected) = task_final_states(&program, events, &limits()) else {
                     skipped += 1;
                     continue;

@@ -3,7 +3,7 @@
 use super::orderings::{self, Orderings};
 use super::sites::Together;
 use crate::CheckFailure;
-use palisade_evidence::{RepairClaim, RepairEvidence};
+use palisade_evidence::RepairEvidence;
 use palisade_invariants::reject;
 use palisade_model::program::{
     Action, ByLabel, Instruction, InstructionId, Label, LabelId, Measure, Program, Thread, ThreadId,
@@ -21,7 +21,7 @@ pub(super) fn check_changes(program: &Program, evidence: &RepairEvidence) -> Res
         if matches!(change, Measure::Kept { .. } | Measure::Ordered { .. }) && number < evidence.taken.len() {
             reject!(Form, "what stays in any case is no change");
         }
-        let is_of_language = matches!(evidence.claim, RepairClaim::Language(_));
+        let is_of_language = evidence.claim.language().is_some();
         let is_known = match change {
             Measure::Fence { .. } => true,
             Measure::Ordered { .. } => is_of_language,

@@ -105,11 +105,8 @@ pub fn check_repaired_text(
 
 /// What a repaired text must have in common with the program that it says.
 fn compared(evidence: &RepairEvidence) -> By {
-    match evidence.claim {
-        RepairClaim::Robust | RepairClaim::Properties { .. } => By::Actions,
-        RepairClaim::Language(_) => By::Operations,
-        RepairClaim::Hangs { .. } => By::Waits,
-    }
+    let claim = &evidence.claim;
+    By { operations: claim.language().is_some(), waits: matches!(claim, RepairClaim::Hangs { .. }) }
 }
 
 /// Checks that the program with a set is as claimed; what the set costs.
@@ -152,12 +149,12 @@ fn check_valid(
                 check_targets(&watched(text.clone())?, None, (*model, &targets), proof)?;
             }
         },
-        (RepairClaim::Hangs { model, ignores_timeouts }, ValidProof::Free(certificate)) => {
+        (RepairClaim::Hangs { model, graphs, ignores_timeouts }, ValidProof::Free(certificate)) => {
             if (certificate.model, certificate.ignores_timeouts) != (*model, *ignores_timeouts) {
                 reject!(Form, "the proof is about another memory model or other timeouts than the claim");
             }
-            if certificate.is_hopeful {
-                reject!(Form, "the proof is one that whoever waits may go on");
+            if certificate.is_hopeful || certificate.language() != *graphs {
+                reject!(Form, "the proof is one that whoever waits may go on, or one about another language");
             }
             check_free(corresponding.map_or(&changed, |(text, _)| text), certificate)?;
         }
@@ -247,12 +244,12 @@ fn check_row(
             }
             check_property_witness(&watched(changed)?, question, witness)
         }
-        (RepairClaim::Hangs { model, ignores_timeouts }, RowWitness::Stuck(witness)) => {
+        (RepairClaim::Hangs { model, graphs, ignores_timeouts }, RowWitness::Stuck(witness)) => {
             if (witness.model, witness.ignores_timeouts) != (*model, *ignores_timeouts) {
                 reject!(Form, "the stuck state is one of another memory model or other timeouts than the claim's");
             }
-            if witness.hopeless.is_some() || witness.graph.is_some() {
-                reject!(Form, "the state is one in which others may go on, or one of a language");
+            if witness.hopeless.is_some() || witness.graph.as_ref().map(|graph| graph.axioms) != *graphs {
+                reject!(Form, "the state is one in which others may go on, or one of another language");
             }
             check_stuck(&changed, witness)
         }

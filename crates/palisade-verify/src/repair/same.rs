@@ -18,16 +18,13 @@ use std::collections::BTreeMap;
 /// that control reaches.
 pub(super) type Corresponding = Vec<BTreeMap<InstructionId, InstructionId>>;
 
-/// What is compared.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum By {
-    /// What instructions do on x86.
-    Actions,
-    /// That, and what they do by the language.
-    Operations,
-    /// What instructions do on x86, what they wait for, who sleeps and wakes, and who may wait for
-    /// ever.
-    Waits,
+/// What is compared besides what instructions do on x86.
+#[derive(Clone, Copy)]
+pub(super) struct By {
+    /// What they do by the language.
+    pub(super) operations: bool,
+    /// What they wait for, who sleeps and wakes, and who may wait for ever.
+    pub(super) waits: bool,
 }
 
 /// Checks that two programs are the same.
@@ -42,7 +39,7 @@ pub(super) fn check_same(expected: &Program, text: &Program, by: By) -> Result<C
     let claims = |program: &Program| -> Vec<(Expression, Vec<i64>)> {
         program.finally.iter().map(|claim| (claim.condition.clone(), claim.reads.clone())).collect()
     };
-    if by == By::Waits && claims(expected) != claims(text) {
+    if by.waits && claims(expected) != claims(text) {
         reject!(Form, "the repaired text states something else of the end");
     }
     if expected.threads.len() != text.threads.len() {
@@ -65,7 +62,7 @@ fn check_thread(one: &Thread, other: &Thread, by: By) -> Result<BTreeMap<Instruc
     if one.name != other.name || one.copies != other.copies || registers(one) != registers(other) {
         reject!(Form, "the repaired text has another name, number of copies or registers for thread `{}`", one.name);
     }
-    if by == By::Waits && one.is_daemon != other.is_daemon {
+    if by.waits && one.is_daemon != other.is_daemon {
         reject!(Form, "who may wait for ever is another matter in the repaired text, for thread `{}`", one.name);
     }
     if started(one) != started(other) {
@@ -87,11 +84,8 @@ fn check_thread(one: &Thread, other: &Thread, by: By) -> Result<BTreeMap<Instruc
         let is_same = |(id, other_id): &(&InstructionId, &InstructionId)| {
             let (own, others) = (one.instruction(**id), other.instruction(**other_id));
             own.action == others.action
-                && match by {
-                    By::Actions => true,
-                    By::Operations => unplaced(own) == unplaced(others),
-                    By::Waits => waiting(own) == waiting(others),
-                }
+                && (!by.operations || unplaced(own) == unplaced(others))
+                && (!by.waits || waiting(own) == waiting(others))
         };
         if instructions.len() != others.len() || !pairs.iter().all(is_same) {
             let name = &other.label(other_label).name;
@@ -101,7 +95,7 @@ fn check_thread(one: &Thread, other: &Thread, by: By) -> Result<BTreeMap<Instruc
         open.extend(
             pairs.iter().map(|(id, other_id)| (one.instruction(**id).target, other.instruction(**other_id).target)),
         );
-        open.extend(pairs.iter().filter(|_| by == By::Operations).filter_map(|(id, other_id)| {
+        open.extend(pairs.iter().filter(|_| by.operations).filter_map(|(id, other_id)| {
             Some((one.instruction(**id).spurious()?, other.instruction(**other_id).spurious()?))
         }));
     }

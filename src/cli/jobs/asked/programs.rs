@@ -46,6 +46,8 @@ struct Carried {
     is_whole: bool,
     /// Whether robustness is asked for its own sake.
     is_told: bool,
+    /// Whether no execution of the language is stuck, of interleavings and others.
+    is_free: bool,
 }
 
 /// The verdicts that a job asks for about a program.
@@ -113,6 +115,7 @@ impl Verdicts {
             is_whole: says_all_of_interleavings(&loaded.program),
             // Robustness may be there for what it says of the other questions alone.
             is_told: arguments.asks_for(Ask::Robustness.name()),
+            is_free: false,
         };
         let told = asked.iter().filter(|question| carried.is_told || !matches!(question, Question::Language(_)));
         // In the end something may not hold where nobody is stuck.
@@ -137,6 +140,14 @@ impl Verdicts {
     /// and what x86 does is an execution of it, interleavings among them.
     fn meant(&self, model: Model) -> Model {
         if self.carried.language.is_some() && model == Model::Tso { Model::Sc } else { model }
+    }
+
+    /// Rejects evidence about executions of another language than the job's.
+    fn look_for_language(&self, axioms: Option<Axioms>) -> Result<(), String> {
+        if axioms.is_some_and(|own| self.carried.language != Some(own)) {
+            return Err("it says who hangs by another language than the job's".to_owned());
+        }
+        Ok(())
     }
 
     /// The question whether nobody hangs under a model, and with or without timeouts, if the job
@@ -169,6 +180,7 @@ impl Verdicts {
         match question {
             Question::Language(_) => self.carried.is_told.then_some(answer),
             Question::Property(_, target) if is_shown(&target) => Some(answer),
+            Question::Free(_) if self.carried.is_free => Some(answer),
             Question::Property(..) | Question::Free(_) if answer == Some(true) => {
                 let is_robust = self.questions.answer(&Question::Language(language)) == Some(true);
                 Some(answer.filter(|_| is_robust && self.carried.is_whole))
@@ -254,13 +266,12 @@ impl Asked for Verdicts {
                 (self.hope(witness.model, witness.ignores_timeouts)?, false)
             }
             Evidence::Free(_, certificate) => {
+                self.look_for_language(certificate.language())?;
+                self.carried.is_free |= certificate.language().is_some();
                 (self.freedom(self.meant(certificate.model), certificate.ignores_timeouts)?, true)
             }
             Evidence::Stuck(_, witness) => {
-                let language = witness.graph.as_ref().map(|graph| graph.axioms);
-                if language.is_some_and(|own| self.carried.language != Some(own)) {
-                    return Err("it says who hangs by another language than the job's".to_owned());
-                }
+                self.look_for_language(witness.graph.as_ref().map(|graph| graph.axioms))?;
                 let question = self.freedom(self.meant(witness.model), witness.ignores_timeouts)?;
                 if self.hangs_under == Some(witness.model) {
                     self.questions.add(question);

@@ -2,7 +2,7 @@
 
 use super::{Answer, Asked, states};
 use crate::cli::Exit;
-use crate::cli::fences::{FencesArguments, hang_options, placement_options, untaken};
+use crate::cli::fences::{FencesArguments, hang_options, language_hang_options, placement_options, untaken};
 use crate::cli::jobs::command::Command;
 use crate::cli::verify::AcceptedEvidence;
 use crate::cli::words::Ask;
@@ -28,6 +28,8 @@ enum Goal {
     Properties(PlacementOptions, Vec<Target>),
     /// Nobody waits for ever; whether timeouts are ignored.
     Hangs(PlacementOptions, bool),
+    /// Nobody waits for ever by a language.
+    LanguageHangs(Axioms, FenceOptions, bool),
 }
 
 /// What is known of the repair.
@@ -63,7 +65,10 @@ impl Repair {
         let mut loaded = command.load()?;
         // Fences are for all delays.
         loaded.program.accepted.clear();
-        let goal = if let Some(axioms) = arguments.language() {
+        let goal = if let (Some(axioms), Ask::Hangs) = (arguments.language(), arguments.ask) {
+            let options = language_hang_options(&arguments, axioms, &loaded, &Limits::none())?;
+            Goal::LanguageHangs(axioms, options, arguments.ignore_timeouts)
+        } else if let Some(axioms) = arguments.language() {
             let mut options = arguments.fence_options(&loaded, &Limits::none())?;
             let offer = || language_offer(&loaded.program, axioms, &options);
             let (withheld, _) = untaken(&command.path(), &loaded, offer);
@@ -104,10 +109,15 @@ impl Repair {
             {
                 placement::unit_of_costs(&self.program, options, repair)
             }
-            (Goal::Hangs(options, ignoring), RepairClaim::Hangs { model, ignores_timeouts })
+            (Goal::Hangs(options, ignoring), RepairClaim::Hangs { model, graphs: None, ignores_timeouts })
                 if (*model, *ignores_timeouts) == (options.model, *ignoring) =>
             {
                 placement::unit_of_costs(&self.program, options, repair)
+            }
+            (Goal::LanguageHangs(axioms, options, ignoring), RepairClaim::Hangs { graphs, ignores_timeouts, .. })
+                if (*graphs, *ignores_timeouts) == (Some(*axioms), *ignoring) =>
+            {
+                Ok(language_unit_of_costs(&self.program, *axioms, options, repair))
             }
             _ => return None,
         };
@@ -164,6 +174,10 @@ impl Asked for Repair {
             }
             (Evidence::Free(_, free), Goal::Hangs(options, ignoring)) => {
                 let is_so = (free.model, free.ignores_timeouts) == (options.model, *ignoring) && !free.is_hopeful;
+                (is_so && free.language().is_none()).then_some(Known::Unneeded)
+            }
+            (Evidence::Free(_, free), Goal::LanguageHangs(axioms, _, ignoring)) => {
+                let is_so = (free.language(), free.ignores_timeouts) == (Some(*axioms), *ignoring);
                 is_so.then_some(Known::Unneeded)
             }
             _ => None,
@@ -182,7 +196,7 @@ impl Asked for Repair {
             (Known::Repaired(cost, is_cheapest), _) => ("repaired", Some((cost.to_string(), *is_cheapest))),
             (Known::Impossible, _) => ("impossible", None),
             (Known::Unneeded, Goal::Robust(_) | Goal::Language(..)) => ("robust", None),
-            (Known::Unneeded, Goal::Properties(..) | Goal::Hangs(..)) => ("holds", None),
+            (Known::Unneeded, Goal::Properties(..) | Goal::Hangs(..) | Goal::LanguageHangs(..)) => ("holds", None),
         };
         Answer { exit: exit(known), verdict, cost }
     }

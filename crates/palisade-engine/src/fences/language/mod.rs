@@ -18,6 +18,7 @@ mod repair;
 mod search;
 mod weakest;
 
+pub(crate) use repair::offer;
 pub use repair::{
     LanguageChange, LanguageRepair, LanguageRepaired, language_offer, language_unit_of_costs, repair_language,
 };

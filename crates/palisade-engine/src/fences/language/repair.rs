@@ -4,6 +4,7 @@
 use super::offer::{Choosable, unit_of_offer};
 use super::search::{End, LanguageRow, Search};
 use crate::fences::catalogues::permitted;
+use crate::fences::change::joined;
 use crate::fences::cost::Cost;
 use crate::fences::fence_error::FenceError;
 use crate::fences::offered::CostUnit;
@@ -220,7 +221,7 @@ pub fn language_offer(program: &Program, axioms: Axioms, options: &FenceOptions)
 /// memory, or where control goes several ways in front of a statement. In front of any other
 /// statement a fence orders no more than one at the next place: it is on offer only if `--only` or
 /// `--never` may exclude that place.
-pub(super) fn offer(program: &Program, axioms: Axioms, options: &FenceOptions) -> Vec<(Measure, Cost)> {
+pub(crate) fn offer(program: &Program, axioms: Axioms, options: &FenceOptions) -> Vec<(Measure, Cost)> {
     let sites = Sites::of(program);
     let mut offer = Vec::new();
     if axioms == Axioms::C11 {
@@ -255,28 +256,4 @@ fn begins_a_statement(program: &Program, thread: &Thread, label: LabelId) -> boo
     let here = || thread.instructions.iter().filter(|own| own.source == label);
     let mut accesses = thread.instructions.iter().filter(|own| own.action.address().is_some());
     !program.source.is_listing && !accesses.any(|access| here().any(|own| overlap(own.span, access.span)))
-}
-
-/// Measures of which none is about the same access as another one.
-fn joined(taken: impl IntoIterator<Item = Measure>) -> Vec<Measure> {
-    let mut all: Vec<Measure> = Vec::new();
-    for measure in taken {
-        let Measure::Ordered { thread, access, failing, ordering } = measure else {
-            all.push(measure);
-            continue;
-        };
-        let same = all.iter_mut().find_map(|other| match other {
-            Measure::Ordered { thread: own, access: other, failing: fails, ordering }
-                if (*own, *other, *fails) == (thread, access, failing) =>
-            {
-                Some(ordering)
-            }
-            _ => None,
-        });
-        match same {
-            Some(own) => *own = own.join(ordering),
-            None => all.push(measure),
-        }
-    }
-    all
 }

@@ -68,7 +68,7 @@ impl Goal for Robust<'_> {
         None
     }
 
-    fn stopping(&self, changed: &Program, witness: &RowWitness) -> BTreeSet<Measure> {
+    fn stopping(&self, _: &[Measure], changed: &Program, witness: &RowWitness) -> BTreeSet<Measure> {
         let RowWitness::Tasks(witness) = witness else { unreachable!("it is one of events and tasks") };
         let mut instance = changed.clone();
         let counts = instance.threads.iter_mut().zip(&witness.instance);

@@ -5,6 +5,7 @@
 
 use super::{Checker, RepairError, RepairOptions, RepairedText, Shown};
 use crate::fences::catalogue::MeasureSet;
+use crate::fences::change::joined;
 use crate::fences::cost::Cost;
 use crate::fences::covering::proved;
 use crate::fences::offered::Offered;
@@ -75,9 +76,9 @@ pub(crate) trait Goal {
     /// it.
     fn why_open(&self) -> Option<String>;
 
-    /// The measures that would stop a violation of a program with some others. Instructions keep
-    /// their numbers when measures are taken.
-    fn stopping(&self, changed: &Program, witness: &RowWitness) -> BTreeSet<Measure>;
+    /// The measures that would stop a violation of the program with a set of others. Instructions
+    /// keep their numbers when measures are taken.
+    fn stopping(&self, set: &[Measure], changed: &Program, witness: &RowWitness) -> BTreeSet<Measure>;
 }
 
 /// Finds a cheapest set of measures that does for a goal, takes it in the program's text, and has
@@ -141,7 +142,12 @@ impl<G: Goal> Search<'_, G> {
                 let positions: BTreeMap<usize, usize> = (0..sets.len()).map(|row| (row, row)).collect();
                 self.offered.add_blocks(&mut evidence, &blocks, &positions);
                 if !taken.is_empty() {
-                    text = Some(RepairedText::new(self.program, wanted.language, &taken, &wanted.path));
+                    text = Some(RepairedText::new(
+                        self.program,
+                        wanted.language,
+                        &joined(taken.iter().copied()),
+                        &wanted.path,
+                    ));
                 }
                 let mut valid = ValidSet { set: self.offered.positions(&taken), repaired: None, proof: proof.clone() };
                 own = Some(proof);
@@ -194,8 +200,8 @@ impl<G: Goal> Guesses for Search<'_, G> {
         self.goal.ask(program)
     }
 
-    fn row(&self, changed: &Program, witness: &RowWitness) -> MeasureSet {
-        let stopping = self.goal.stopping(changed, witness);
+    fn row(&self, set: &MeasureSet, changed: &Program, witness: &RowWitness) -> MeasureSet {
+        let stopping = self.goal.stopping(&self.named(set), changed, witness);
         let mut row = MeasureSet::with_capacity(self.measures.len());
         row.extend((0..self.measures.len()).filter(|number| stopping.contains(&self.measures[*number])));
         row

@@ -22,6 +22,7 @@ pub use check::{StaleCheck, StaleOptions, StaleVerdict, check_stale};
 pub use cycle::{GraphEdge, GraphRelation};
 pub use load_buffering::{LoadBuffering, load_buffering};
 pub use steps::GraphViolation;
+pub(crate) use steps::steps_in_form;
 
 #[cfg(test)]
 mod counted_tests;

@@ -127,54 +127,25 @@ impl GraphViolation {
         is_violation(&self.execution, self.claim, axioms)
     }
 
-    /// The same steps in another form of the program: its instructions are those of `program`, in
-    /// number order, before any others, and further ones are fences that it passes. `from` is the
-    /// form that the violation is one of. Nothing where the last event cannot be taken there.
+    /// The same violation in another form of the program than `from`. Nothing where the last event
+    /// cannot be taken there.
     pub(crate) fn in_form(&self, program: &Program, from: &Program, to: &Program) -> Option<Self> {
         let stated = by_language(to);
         let machine = self.machine(&stated);
-        let mut state = machine.initial_state();
-        let mut steps: Vec<Step> = Vec::new();
-        // Where each of the steps went.
-        let mut places: Vec<Option<usize>> = Vec::new();
-        for step in self.steps.iter().chain([&self.last]) {
-            let thread = step.copy.thread.index();
-            let [own, before, after] = [program, from, to].map(|form| form.threads[thread].instructions.len());
-            let number = step.kind.instruction()?.index();
-            // What comes behind the fences are weak compare-exchanges that fail for no reason.
-            let number = match number {
-                _ if number < own => number,
-                _ if number < before => {
-                    places.push(None);
-                    continue;
-                }
-                _ => number - before + after,
-            };
-            let position = machine.position(step.copy)?;
-            let source = stated.threads[thread].instructions[number].source;
-            while state.threads()[position].label != Some(source) {
-                let is_fence = |id: &&InstructionId| (own..after).contains(&id.index());
-                let instruction = *machine.instructions_at(&state, position).iter().find(is_fence)?;
-                let fence = Step { copy: step.copy, kind: StepKind::Execute { instruction, chosen: None } };
-                let event = machine.event(&state, fence).ok()?;
-                machine.take(&mut state, &event);
-                steps.push(fence);
+        let all: Vec<Step> = self.steps.iter().copied().chain([self.last]).collect();
+        let mut reads_from = None;
+        let mut steps = steps_in_form((program, from, to), &machine, &all, |state, own, step, places| {
+            if own == Some(self.steps.len()) {
+                reads_from = self.reads_from.map(|read| places[read]);
+                return Some(());
             }
-            let chosen = match step.kind {
-                StepKind::Execute { chosen, .. } => chosen,
-                _ => None,
-            };
-            let kind = StepKind::Execute { instruction: InstructionId::from_index(number), chosen };
-            places.push(Some(steps.len()));
-            steps.push(Step { copy: step.copy, kind });
-            if places.len() <= self.steps.len() {
-                let event = machine.event(&state, steps[steps.len() - 1]).ok()?;
-                machine.take(&mut state, &event);
-            }
-        }
+            let event = machine.event(state, step).ok()?;
+            machine.take(state, &event);
+            Some(())
+        })?;
         let last = steps.pop()?;
-        let reads_from = match self.reads_from {
-            Some(step) => Some(places[step]?),
+        let reads_from = match reads_from {
+            Some(step) => Some(step?),
             None => None,
         };
         let run = GraphRun {
@@ -188,6 +159,57 @@ impl GraphViolation {
         };
         Self::of(&stated, self.axioms, run)
     }
+}
+
+/// Steps of one form of a program, `from`, in another one: its instructions are those of the
+/// program, in number order, before any others, and further ones are fences that it passes.
+///
+/// `take` takes each step in the state, and is told which of the old steps it is, if any, and where
+/// those before have gone. Nothing where it cannot.
+pub(crate) fn steps_in_form(
+    (program, from, to): (&Program, &Program, &Program),
+    machine: &Machine<'_>,
+    old: &[Step],
+    mut take: impl FnMut(&mut State, Option<usize>, Step, &[Option<usize>]) -> Option<()>,
+) -> Option<Vec<Step>> {
+    let stated = machine.program();
+    let mut state = machine.initial_state();
+    let mut steps: Vec<Step> = Vec::new();
+    // Where each of the old steps went.
+    let mut places: Vec<Option<usize>> = Vec::new();
+    for step in old {
+        let thread = step.copy.thread.index();
+        let [own, before, after] = [program, from, to].map(|form| form.threads[thread].instructions.len());
+        let number = step.kind.instruction()?.index();
+        // What comes behind the fences are weak compare-exchanges that fail for no reason.
+        let number = match number {
+            _ if number < own => number,
+            _ if number < before => {
+                places.push(None);
+                continue;
+            }
+            _ => number - before + after,
+        };
+        let position = machine.position(step.copy)?;
+        let source = stated.threads[thread].instructions[number].source;
+        while state.threads()[position].label != Some(source) {
+            let is_fence = |id: &&InstructionId| (own..after).contains(&id.index());
+            let instruction = *machine.instructions_at(&state, position).iter().find(is_fence)?;
+            let fence = Step { copy: step.copy, kind: StepKind::Execute { instruction, chosen: None } };
+            take(&mut state, None, fence, &places)?;
+            steps.push(fence);
+        }
+        let chosen = match step.kind {
+            StepKind::Execute { chosen, .. } => chosen,
+            _ => None,
+        };
+        let kind = StepKind::Execute { instruction: InstructionId::from_index(number), chosen };
+        let step = Step { copy: step.copy, kind };
+        take(&mut state, Some(places.len()), step, &places)?;
+        places.push(Some(steps.len()));
+        steps.push(step);
+    }
+    Some(steps)
 }
 
 fn machine<'p>(stated: &'p Program, acting: &[CopyId]) -> Machine<'p> {

@@ -3,9 +3,9 @@
 
 use super::search::Successors;
 use super::{Answer, Kind, OracleError, TaskBounds, concurrency, literal, tso};
+use crate::Model;
 use crate::random::{EventShape, Shape, event_chain, event_program, event_program_of, three_parties};
 use crate::tasks::{TaskEffect, TaskMachine, is_out_of_order};
-use crate::{Model, exploration::has_loop};
 use palisade_model::program::{Action, Instruction, Posts, Program};
 
 const KINDS: [Kind; 2] = [Kind::Serializability, Kind::Determinism];
@@ -29,7 +29,7 @@ fn small_program(seed: u64) -> Program {
 
 fn is_literal(program: &Program) -> bool {
     let sections = |it: &Instruction| matches!(it.action, Action::Lock | Action::Unlock);
-    !program.threads.iter().any(|thread| has_loop(thread) || thread.instructions.iter().any(sections))
+    !program.threads.iter().any(|thread| thread.has_loop() || thread.instructions.iter().any(sections))
 }
 
 /// What the tests count.

@@ -81,7 +81,7 @@ impl<'a> Result<'a> {
             Remedy::Valid(measures, _) if measures.is_empty() => format!("{wanted}: no {one} is needed"),
             Remedy::Valid(measures, cost) => {
                 let changes = counted(measures.len(), "change");
-                // What a change costs of a language says that few places count more than weak orderings.
+                // Costs of a language say that few places count more than weak orderings.
                 match is_of_language {
                     true => format!("{changes} {purpose}, no fewer and none weaker"),
                     false => format!("{changes} {purpose}, cost {cost}, none cheaper"),

@@ -17,7 +17,7 @@ use palisade_semantics::graphs::{Axioms, Execution, by_language, event_reading, 
 use palisade_semantics::{
     CopyId, Effect, Event, Instance, Machine, Model, Refusal, State, Step, StepKind, ThreadState,
 };
-use palisade_verify::{MOST_EVENTS, MOST_GRAPHS, check_stuck};
+use palisade_verify::{MOST_EVENTS, MOST_GRAPHS, check_free, check_stuck};
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
@@ -74,6 +74,10 @@ pub(super) fn stuck_graph(program: &Program, axioms: Axioms, options: &HangOptio
                 robust: None,
                 set: WaitingSet::default(),
             };
+            // A stuck state that the checker did not take for one may have been passed over.
+            if check_free(program, &certificate).is_err() {
+                return unknown(Why::NoGraph(MOST_OLDER), looked_at);
+            }
             let free = found(Verdict::Free(Arc::new(certificate)), looked_at);
             Ok(Hangs { is_endless: !has_end, ..free })
         }

@@ -45,6 +45,7 @@ mod saturation;
 mod semiflows;
 mod slice;
 mod state_equation;
+mod traps;
 mod units;
 
 #[cfg(test)]

@@ -120,6 +120,12 @@ impl Slice {
     }
 }
 
+/// The places of a net that no run marks.
+pub(super) fn siphon(net: &Net) -> Vec<PlaceId> {
+    let (markable, _) = saturate(net, &Arcs::of(net));
+    net.place_ids().filter(|place| !markable[place.index()]).collect()
+}
+
 fn in_order(mut marking: TokenMarking) -> TokenMarking {
     marking.sort_unstable_by_key(|(place, _)| *place);
     marking

@@ -12,7 +12,7 @@ use crate::cli::outputs::OutputOptions;
 use crate::cli::{Exit, SharedOptions, pending};
 use crate::coverability::{AskedNet, Options, ReachAnswer, Rounds, reach_from, reach_once, solve_all};
 use crate::evidence::MarkingSet;
-use crate::limits::Limits;
+use crate::limits::{Limits, StopReason};
 use crate::net::{AskedOf, Formula, Query, WhichQuestion};
 use crate::report::contest::{AnsweredProperty, AskedBound, AskedQuestion};
 use crate::report::documents::{self, ContestContext, ContestDocument};
@@ -188,9 +188,14 @@ impl<'a> Contest<'a> {
                 AskedOf::Reach(_) => Query::default(),
             };
             let queries: Vec<Query> = cover.iter().map(query).collect();
-            asked = solve_all(net.clone(), &queries, options, |number, problem, answer| {
-                self.take(cover[number], &Found::Cover(problem, &answer), &options.limits);
-            });
+            match options.limits.check() {
+                Ok(()) => {
+                    asked = solve_all(net.clone(), &queries, options, |number, problem, answer| {
+                        self.take(cover[number], &Found::Cover(problem, &answer), &options.limits);
+                    });
+                }
+                Err(reason) => self.leave(&cover, reason),
+            }
         }
         let open = self.open();
         if !open.is_empty() && (options.limits.check().is_ok() || cover.is_empty()) {
@@ -232,6 +237,14 @@ impl<'a> Contest<'a> {
     /// What evidence calls a question of a property.
     pub(super) fn name_of(&self, property: usize, which: &WhichQuestion) -> String {
         which.name(&self.loaded.properties[property].id)
+    }
+
+    /// Says why questions have no answer.
+    fn leave(&mut self, questions: &[usize], reason: StopReason) {
+        for index in questions {
+            let (property, number) = self.place_of(*index);
+            self.answers[property].questions[number].reason = Some(reason.to_string());
+        }
     }
 
     fn answer_of(&self, index: usize) -> &AskedQuestion {

@@ -16,6 +16,7 @@ use super::observers::{EPSILON, Observers, dense, float, sparse};
 use crate::Context;
 use crate::number::Stop;
 use crate::state_equation::{Row, Solved, integers, optimize};
+use crate::traps::Traps;
 use good_lp::{Expression, ProblemVariables, Solution, Variable, variable};
 use num_bigint::BigInt;
 use num_integer::Integer;
@@ -68,6 +69,8 @@ pub(super) struct Prover<'a, 'm> {
     /// The places that no run marks.
     siphon: Vec<PlaceId>,
     traps: Vec<Vec<u32>>,
+    /// The arcs by which sets of places are no traps, once they are asked for.
+    arcs: Option<Traps>,
     /// The transitions whose constraints were needed so far.
     rows: Vec<u32>,
     /// The last solution.
@@ -88,7 +91,7 @@ impl<'a, 'm> Prover<'a, 'm> {
         let fires =
             machine.needs.iter().map(|needs| !needs.iter().any(|(place, _)| is_empty[*place as usize])).collect();
         let (traps, rows, lead) = (Vec::new(), Vec::new(), Lead::default());
-        Self { net, machine, observers, fires, siphon: siphon.to_vec(), traps, rows, lead }
+        Self { net, machine, observers, fires, siphon: siphon.to_vec(), traps, arcs: None, rows, lead }
     }
 
     /// Refutes a condition, or gives the solution at which the method ends.
@@ -375,38 +378,12 @@ impl<'a, 'm> Prover<'a, 'm> {
     }
 
     /// The largest trap among the places that are empty in a marking, if it is marked initially.
-    fn trap(&self, marking: &[f64]) -> Option<Vec<u32>> {
+    fn trap(&mut self, marking: &[f64]) -> Option<Vec<u32>> {
         let mut inside: Vec<bool> = marking.iter().map(|count| *count <= EPSILON).collect();
-        loop {
-            let mut is_changed = false;
-            for (transition, needs) in self.machine.needs.iter().enumerate().filter(|(id, _)| self.fires[*id]) {
-                let takes = |(place, _): &&(u32, u32)| inside[*place as usize];
-                if !needs.iter().any(|it| takes(&it)) {
-                    continue;
-                }
-                let change = |place: u32| {
-                    let found = self.machine.changes[transition].iter().find(|(other, _)| *other == place);
-                    found.map_or(0, |(_, change)| *change)
-                };
-                let puts = self.machine.changes[transition]
-                    .iter()
-                    .any(|(place, change)| *change > 0 && inside[*place as usize])
-                    || needs
-                        .iter()
-                        .any(|(place, count)| inside[*place as usize] && i64::from(*count) + change(*place) > 0);
-                if !puts {
-                    needs.iter().filter(takes).map(|(place, _)| *place).collect::<Vec<_>>().into_iter().for_each(
-                        |place| {
-                            inside[place as usize] = false;
-                        },
-                    );
-                    is_changed = true;
-                }
-            }
-            if !is_changed {
-                break;
-            }
-        }
+        let arcs = self.arcs.get_or_insert_with(|| {
+            Traps::of(self.net, |transition| self.fires[transition], inside.len(), |place| Some(place.0))
+        });
+        arcs.shrink(&mut inside);
         let places = (0u32..).zip(&inside).filter(|(_, inside)| **inside).map(|(place, _)| place);
         let trap: Vec<u32> = places.collect();
         trap.iter().any(|place| self.machine.initial[*place as usize] > 0).then_some(trap)

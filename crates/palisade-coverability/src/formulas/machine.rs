@@ -3,6 +3,7 @@
 //! The inequalities of all conditions are in one table, each once. Every transition has the
 //! difference that it makes to each of them, so that a step updates the few sums that it changes.
 
+use crate::rows::Rows;
 use num_traits::ToPrimitive;
 use palisade_model::net::{Arcs, Count, Formula, LinearBound, Net, OmegaCount};
 use rustc_hash::FxHashMap;
@@ -44,15 +45,15 @@ pub(super) struct Machine {
     /// The initial marking.
     pub(super) initial: Vec<u32>,
     /// For each transition what it needs.
-    pub(super) needs: Vec<Vec<Arc>>,
+    pub(super) needs: Rows<Arc>,
     /// For each transition the places whose tokens it changes, with the differences.
-    pub(super) changes: Vec<Vec<(u32, i64)>>,
+    pub(super) changes: Rows<(u32, i64)>,
     /// For each place the transitions that need tokens there, with how many.
-    pub(super) consumers: Vec<Vec<Arc>>,
+    pub(super) consumers: Rows<Arc>,
     /// The inequalities.
     pub(super) atoms: Vec<Atom>,
     /// For each transition the inequalities whose sums it changes, with the differences.
-    pub(super) deltas: Vec<Vec<(u32, i64)>>,
+    pub(super) deltas: Rows<(u32, i64)>,
     /// The conditions; none for those that machine words do not hold.
     pub(super) goals: Vec<Option<Goal>>,
 }
@@ -72,25 +73,26 @@ impl Machine {
         let arcs = |arcs: &Arcs| -> Option<Vec<Arc>> {
             arcs.iter().map(|(place, count)| Some((place.0, small(count)?))).collect()
         };
-        let (mut needs, mut changes) = (Vec::new(), Vec::new());
-        let mut consumers = vec![Vec::new(); initial.len()];
-        for (id, transition) in net.transition_ids() {
-            let own = arcs(&transition.pre)?;
-            own.iter().for_each(|(place, count)| consumers[*place as usize].push((id.0, *count)));
-            needs.push(own);
+        let (mut needs, mut changes) = (Rows::default(), Rows::default());
+        for transition in &net.transitions {
+            needs.push(arcs(&transition.pre)?);
             let change = transition
                 .effects()
                 .map(|(place, taken, put)| Some((place.0, i64::from(small(put)?) - i64::from(small(taken)?))));
             let change: Vec<(u32, i64)> = change.collect::<Option<_>>()?;
-            changes.push(change.into_iter().filter(|(_, change)| *change != 0).collect());
+            changes.push(change.into_iter().filter(|(_, change)| *change != 0));
         }
+        let consumed = needs.numbered().flat_map(|(transition, needs)| {
+            needs.iter().map(move |(place, count): &Arc| (*place, (transition, *count)))
+        });
+        let consumers = Rows::group(initial.len(), consumed);
         let mut table = Table::default();
         let goals = goals.iter().map(|goal| table.goal(goal)).collect();
-        let mut of_place: Vec<Vec<(u32, i64)>> = vec![Vec::new(); initial.len()];
-        for (number, atom) in (0u32..).zip(&table.atoms) {
-            atom.terms.iter().for_each(|(place, weight)| of_place[*place as usize].push((number, *weight)));
-        }
-        let delta = |changes: &Vec<(u32, i64)>| {
+        let weighed = (0u32..).zip(&table.atoms).flat_map(|(number, atom)| {
+            atom.terms.iter().map(move |(place, weight)| (*place, (number, *weight)))
+        });
+        let of_place = Rows::group(initial.len(), weighed);
+        let delta = |changes: &[(u32, i64)]| {
             let mut sums: Vec<(u32, i64)> = Vec::new();
             for (place, change) in changes {
                 sums.extend(of_place[*place as usize].iter().map(|(atom, weight)| (*atom, weight * change)));
@@ -106,7 +108,8 @@ impl Machine {
             sums.retain(|(_, delta)| *delta != 0);
             sums
         };
-        let deltas = changes.iter().map(delta).collect();
+        let mut deltas = Rows::default();
+        changes.iter().for_each(|changes| deltas.push(delta(changes)));
         Some(Self { initial, needs, changes, consumers, atoms: table.atoms, deltas, goals })
     }
 

@@ -37,7 +37,7 @@ mod walk;
 pub use bounds::{BoundAnswer, Side, bound_all};
 pub use inhibitors::{Inhibited, Uninhibited, without_inhibitors};
 
-use super::slice::Slice;
+use super::slice::siphon;
 use super::{Context, Options, Outcome, Statistics, solve};
 use equation::{Equated, Lead, Prover};
 use explore::{Explored, Explorer};
@@ -46,7 +46,7 @@ use observed::Observed;
 use observers::Observers;
 use palisade_evidence::{NetRun, ObservedProof, ReachCertificate};
 use palisade_model::limits::{Budget, StopReason};
-use palisade_model::net::{Formula, Net, PlaceId, Problem, Query};
+use palisade_model::net::{Formula, Net, PlaceId, Problem};
 use rustc_hash::FxHashMap;
 use seek::{Sought, seek};
 use std::ops::Range;
@@ -145,11 +145,16 @@ fn reach(
     mut found: impl FnMut(usize, ReachAnswer),
 ) {
     let begin = Instant::now();
-    let Some(machine) = Machine::new(net, goals) else {
-        for number in 0..goals.len() {
-            found(number, ReachAnswer::none(StopReason::BeyondWords));
+    let machine = match options.limits.check() {
+        Ok(()) => Machine::new(net, goals).ok_or(StopReason::BeyondWords),
+        Err(reason) => Err(reason),
+    };
+    let machine = match machine {
+        Ok(machine) => machine,
+        Err(reason) => {
+            (0..goals.len()).for_each(|number| found(number, ReachAnswer::none(reason)));
+            return;
         }
-        return;
     };
     let mut search = Search::new(net, goals, &machine, options, begin);
     let share = rounds.reached.get_or_insert(Share::first(goals.len()));
@@ -170,7 +175,7 @@ pub(super) fn led_run(problem: &Problem, context: &Context) -> Result<Option<Net
     let goals = [Formula::covers(&problem.query)];
     let Some(machine) = Machine::new(net, &goals) else { return Ok(None) };
     let mut observers = Observers::new(&machine);
-    let prover = Prover::new(net, &machine, &mut observers, &Slice::new(problem).siphon());
+    let prover = Prover::new(net, &machine, &mut observers, &siphon(net));
     let Equated::Solution(lead) = prover.decide(&goals[0], context)? else { return Ok(None) };
     let mut found = None;
     let leads = FxHashMap::from_iter([(0, lead)]);
@@ -270,7 +275,6 @@ struct Search<'m> {
 
 impl<'m> Search<'m> {
     fn new(net: &'m Net, goals: &'m [Formula], machine: &'m Machine, options: &'m Options, begin: Instant) -> Self {
-        let problem = Problem { net: net.clone(), query: Query::default() };
         Self {
             net,
             goals,
@@ -284,7 +288,7 @@ impl<'m> Search<'m> {
             walker: Walker::new(machine),
             explorer: Some(Explorer::new(machine)),
             observers: Observers::new(machine),
-            siphon: Slice::new(&problem).siphon(),
+            siphon: siphon(net),
             leads: FxHashMap::default(),
             is_equated: vec![false; goals.len()],
             is_unobservable: vec![false; goals.len()],
@@ -366,6 +370,7 @@ impl<'m> Search<'m> {
         for number in open {
             let goal = machine.goals[number].as_ref().filter(|_| self.open[number] && !self.is_exhausted[number]);
             let Some(goal) = goal else { continue };
+            self.options.limits.check()?;
             let context = self.context(share);
             let stubborn = self.stubborn.get_or_insert_with(|| Stubborn::new(machine));
             let sought = seek(machine, stubborn, goal, &context);
@@ -419,6 +424,7 @@ impl<'m> Search<'m> {
             if !self.open[number] || self.is_equated[number] {
                 continue;
             }
+            self.options.limits.check()?;
             let context = self.context(share);
             let prover = Prover::new(self.net, self.machine, &mut self.observers, &self.siphon);
             let equated = prover.decide(&self.goals[number], &context);
@@ -446,6 +452,7 @@ impl<'m> Search<'m> {
             if !self.open[number] || self.is_unobservable[number] {
                 continue;
             }
+            self.options.limits.check()?;
             let context = self.context(share);
             let observed = Observed::new(self.net, &self.goals[number], &mut self.observers, &context);
             self.whole.take_over(&context);

@@ -7,6 +7,7 @@
 
 use super::observers::{Observers, Terms};
 use crate::Context;
+use crate::rows::Rows;
 use num_bigint::{BigInt, BigUint};
 use num_integer::Integer;
 use num_traits::{Signed, Zero};
@@ -139,12 +140,11 @@ fn is_one_place(sum: &LinearBound) -> bool {
 }
 
 /// For each place the transitions with an arc from or to it.
-pub(super) fn neighbours(net: &Net) -> Vec<Vec<u32>> {
-    let mut neighbours = vec![Vec::new(); net.places.len()];
-    for (id, transition) in net.transition_ids() {
-        transition.effects().for_each(|(place, _, _)| neighbours[place.index()].push(id.0));
-    }
-    neighbours
+pub(super) fn neighbours(net: &Net) -> Rows {
+    let touched = net
+        .transition_ids()
+        .flat_map(|(id, transition)| transition.effects().map(move |(place, _, _)| (place.0, id.0)));
+    Rows::group(net.places.len(), touched)
 }
 
 /// Adds the place of this name that watches a sum; nothing where a place may hold any number of
@@ -152,7 +152,7 @@ pub(super) fn neighbours(net: &Net) -> Vec<Vec<u32>> {
 pub(super) fn watch(
     extended: &mut Net,
     net: &Net,
-    neighbours: &[Vec<u32>],
+    neighbours: &Rows,
     terms: &Terms,
     low: &BigInt,
     name: String,

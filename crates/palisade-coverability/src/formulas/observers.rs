@@ -116,7 +116,7 @@ impl<'m> Observers<'m> {
     /// violated most.
     pub(super) fn deepest(&self, sums: &[f64], rows: &[bool], counts: impl Fn(u32) -> bool) -> Option<u32> {
         let mut best: Option<(f64, u32)> = None;
-        for (transition, changes) in (0u32..).zip(&self.machine.changes) {
+        for (transition, changes) in self.machine.changes.numbered() {
             if rows[transition as usize] || !counts(transition) {
                 continue;
             }
@@ -140,7 +140,7 @@ impl<'m> Observers<'m> {
 impl Machine {
     /// Whether no transition that counts increases a weighted sum of tokens.
     pub(super) fn is_never_increased(&self, sums: &[BigInt], counts: impl Fn(u32) -> bool) -> bool {
-        (0u32..).zip(&self.changes).filter(|(transition, _)| counts(*transition)).all(|(_, changes)| {
+        self.changes.numbered().filter(|(transition, _)| counts(*transition)).all(|(_, changes)| {
             let nonzero = changes.iter().filter(|(place, _)| !sums[*place as usize].is_zero());
             let change: BigInt = nonzero.map(|(place, change)| &sums[*place as usize] * BigInt::from(*change)).sum();
             !change.is_positive()

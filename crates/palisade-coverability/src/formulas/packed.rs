@@ -7,6 +7,7 @@
 
 use super::machine::Machine;
 use crate::Context;
+use crate::rows::Rows;
 use hashbrown::HashTable;
 use palisade_evidence::MarkingSet;
 use palisade_model::limits::StopReason;
@@ -51,23 +52,24 @@ pub(super) struct Packed<'m> {
     /// The marking from which each was found first, and by which transition.
     parents: Vec<(u32, u32)>,
     /// For each place the transitions that need tokens there first.
-    by_first: Vec<Vec<u32>>,
+    by_first: Rows,
     without_needs: Vec<u32>,
 }
 
 impl<'m> Packed<'m> {
     /// The initial marking alone.
     pub(super) fn new(machine: &'m Machine) -> Self {
-        let mut by_first = vec![Vec::new(); machine.initial.len()];
+        let mut first = Vec::new();
         let mut without_needs = Vec::new();
-        for (transition, needs) in (0u32..).zip(&machine.needs) {
+        for (transition, needs) in machine.needs.numbered() {
             // The place with the fewest consumers is the likeliest to be empty.
             let rarest = needs.iter().min_by_key(|(place, _)| machine.consumers[*place as usize].len());
             match rarest {
-                Some((place, _)) => by_first[*place as usize].push(transition),
+                Some((place, _)) => first.push((*place, transition)),
                 None => without_needs.push(transition),
             }
         }
+        let by_first = Rows::group(machine.initial.len(), first.iter().copied());
         let widths: Vec<u8> = machine.initial.iter().map(|count| bits(*count)).collect();
         let (fields, length) = MarkingSet::layout(&widths);
         let mut packed = Self {

@@ -12,35 +12,32 @@
 //! that is no evidence.
 
 use super::machine::{Goal, Machine};
+use crate::rows::Rows;
 
 /// Finds sets of transitions that are enough.
 pub(super) struct Stubborn<'m> {
     machine: &'m Machine,
     /// For each place the transitions that add tokens, and those that take some away.
-    producers: Vec<Vec<u32>>,
-    takers: Vec<Vec<u32>>,
+    producers: Rows,
+    takers: Rows,
     /// For each inequality the transitions that make its sum larger.
-    raisers: Vec<Vec<u32>>,
+    raisers: Rows,
     is_inside: Vec<bool>,
     inside: Vec<u32>,
 }
 
 impl<'m> Stubborn<'m> {
     pub(super) fn new(machine: &'m Machine) -> Self {
-        let mut producers = vec![Vec::new(); machine.initial.len()];
-        let mut takers = vec![Vec::new(); machine.initial.len()];
-        let mut raisers = vec![Vec::new(); machine.atoms.len()];
-        for (transition, changes) in (0u32..).zip(&machine.changes) {
-            for (place, change) in changes {
-                let of = if *change > 0 { &mut producers } else { &mut takers };
-                of[*place as usize].push(transition);
-            }
-        }
-        for (transition, deltas) in (0u32..).zip(&machine.deltas) {
-            for (atom, _) in deltas.iter().filter(|(_, delta)| *delta > 0) {
-                raisers[*atom as usize].push(transition);
-            }
-        }
+        let of = |rows: &'m Rows<(u32, i64)>, counts: fn(i64) -> bool| {
+            let own = move |(transition, row): (u32, &'m [(u32, i64)])| {
+                row.iter().filter(move |(_, change)| counts(*change)).map(move |(of, _)| (*of, transition))
+            };
+            rows.numbered().flat_map(own)
+        };
+        let places = machine.initial.len();
+        let producers = Rows::group(places, of(&machine.changes, |change| change > 0));
+        let takers = Rows::group(places, of(&machine.changes, |change| change < 0));
+        let raisers = Rows::group(machine.atoms.len(), of(&machine.deltas, |delta| delta > 0));
         let is_inside = vec![false; machine.needs.len()];
         Self { machine, producers, takers, raisers, is_inside, inside: Vec::new() }
     }

@@ -88,7 +88,7 @@ impl<'m> Walker<'m> {
         self.path.clear();
         self.enabled.clear();
         self.position.fill(u32::MAX);
-        let lacking = |needs: &Vec<(u32, u32)>| {
+        let lacking = |needs: &[(u32, u32)]| {
             needs.iter().filter(|(place, count)| self.marking[*place as usize] < *count).count()
         };
         self.missing =

@@ -29,6 +29,7 @@ use super::compact::CompactNet;
 use super::engine::{Method, Prepared};
 use super::number::{Number, Stop};
 use super::slice::{Fate, Slice};
+use super::traps::Traps;
 use super::{Context, Outcome};
 use num_bigint::BigInt;
 use num_traits::{Signed, Zero};
@@ -72,6 +73,7 @@ fn refute<N: Number>(
 ) -> Result<Refutation, Stop> {
     let inconclusive = Stop::Stopped(StopReason::Inconclusive);
     let mut program = Program::new(compact, target);
+    let mut traps = None;
     loop {
         if let Some(solution) = program.separate(context)? {
             let assembled = integers(&solution.weights, &solution.multipliers)
@@ -83,7 +85,7 @@ fn refute<N: Number>(
             return Err(inconclusive);
         }
         let marking = program.solution(context)?;
-        let trap = find_trap(problem, slice, &marking).ok_or(inconclusive)?;
+        let trap = find_trap(problem, slice, traps.get_or_insert_with(|| traps_of(problem, slice)), &marking).ok_or(inconclusive)?;
         if program.traps.contains(&trap) {
             return Err(inconclusive);
         }
@@ -169,32 +171,18 @@ fn refutes<N: Number>(compact: &CompactNet<N>, slice: &Slice, refutation: &Refut
 
 /// The largest trap among the places of the slice that are empty in a marking, if it is marked
 /// initially.
-fn find_trap(problem: &Problem, slice: &Slice, marked: &[bool]) -> Option<Vec<u32>> {
-    let net = &problem.net;
-    let number = |place: &PlaceId| slice.number(*place);
+fn find_trap(problem: &Problem, slice: &Slice, traps: &Traps, marked: &[bool]) -> Option<Vec<u32>> {
     let mut inside: Vec<bool> = marked.iter().map(|marked| !marked).collect();
-    let fires =
-        |index: &usize| net.transitions[*index].pre.iter().all(|(place, _)| slice.fates[place.index()] != Fate::Empty);
-    let fireable: Vec<usize> = (0..net.transitions.len()).filter(fires).collect();
-    loop {
-        let mut changed = false;
-        for index in &fireable {
-            let transition = &net.transitions[*index];
-            let holds = |(place, _): &(PlaceId, Count)| number(place).is_some_and(|place| inside[place as usize]);
-            if transition.pre.iter().any(holds) && !transition.post.iter().any(holds) {
-                changed = true;
-                for (place, _) in &transition.pre {
-                    if let Some(place) = number(place) {
-                        inside[place as usize] = false;
-                    }
-                }
-            }
-        }
-        if !changed {
-            break;
-        }
-    }
-    let starts = |place: &PlaceId| net.initial[place.index()] != OmegaCount::Finite(Count::ZERO);
+    traps.shrink(&mut inside);
+    let starts = |place: &PlaceId| problem.net.initial[place.index()] != OmegaCount::Finite(Count::ZERO);
     let trap: Vec<u32> = (0u32..).zip(&inside).filter(|(_, inside)| **inside).map(|(place, _)| place).collect();
     trap.iter().any(|place| starts(&slice.places[*place as usize])).then_some(trap)
+}
+
+/// The arcs by which sets of places of the slice are no traps.
+fn traps_of(problem: &Problem, slice: &Slice) -> Traps {
+    let net = &problem.net;
+    let fires =
+        |index: usize| net.transitions[index].pre.iter().all(|(place, _)| slice.fates[place.index()] != Fate::Empty);
+    Traps::of(net, fires, slice.places.len(), |place| slice.number(place))
 }

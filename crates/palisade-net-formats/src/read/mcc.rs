@@ -282,7 +282,7 @@ impl Reader<'_> {
         let mut terms = Vec::new();
         for part in several(node)? {
             let id = named(part, "place")?;
-            let place = self.ids.places.get(&id).copied();
+            let place = self.ids.places.get(id.as_str()).copied();
             let missing = || Diagnostic::error(format!("the net has no place `{id}`"), span(part));
             terms.push((place.ok_or_else(missing)?, Count::ONE));
         }
@@ -291,7 +291,7 @@ impl Reader<'_> {
 
     fn transition(&self, node: Node<'_, '_>) -> Result<TransitionId, Diagnostic> {
         let id = named(node, "transition")?;
-        let transition = self.ids.transitions.get(&id).copied();
+        let transition = self.ids.transitions.get(id.as_str()).copied();
         transition.ok_or_else(|| Diagnostic::error(format!("the net has no transition `{id}`"), span(node)))
     }
 }

@@ -102,7 +102,7 @@ impl Conditions<'_> {
     pub(super) fn places(&self, node: Node<'_, '_>) -> Result<Vec<(PlaceId, BigInt)>, Diagnostic> {
         let place = |part: Node<'_, '_>| {
             let id = named(part, "place")?;
-            let place = self.ids.places.get(&id).copied();
+            let place = self.ids.places.get(id.as_str()).copied();
             let missing = || Diagnostic::error(format!("the net has no place `{id}`"), span(part));
             Ok((place.ok_or_else(missing)?, BigInt::from(1)))
         };
@@ -111,7 +111,7 @@ impl Conditions<'_> {
 
     fn transition(&self, node: Node<'_, '_>) -> Result<TransitionId, Diagnostic> {
         let id = named(node, "transition")?;
-        let transition = self.ids.transitions.get(&id).copied();
+        let transition = self.ids.transitions.get(id.as_str()).copied();
         transition.ok_or_else(|| Diagnostic::error(format!("the net has no transition `{id}`"), span(node)))
     }
 }

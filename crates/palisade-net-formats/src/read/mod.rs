@@ -236,8 +236,8 @@ fn readable() -> impl Iterator<Item = String> {
 /// Nodes are called by their names in the formats without ids.
 fn ids_by_name(net: &Net) -> Ids {
     Ids {
-        places: net.place_ids().map(|id| (net.places[id.index()].name.to_string(), id)).collect(),
-        transitions: net.transition_ids().map(|(id, transition)| (transition.name.to_string(), id)).collect(),
+        places: net.place_ids().map(|id| (net.places[id.index()].name.clone(), id)).collect(),
+        transitions: net.transition_ids().map(|(id, transition)| (transition.name.clone(), id)).collect(),
     }
 }
 

@@ -3,14 +3,15 @@
 use palisade_model::net::{PlaceId, TransitionId};
 use palisade_model::text::{Diagnostic, Span};
 use rustc_hash::FxHashMap;
+use smol_str::SmolStr;
 
 /// How a net's document calls its nodes.
 #[derive(Debug, Default)]
 pub(super) struct Ids {
     /// Places by id.
-    pub(super) places: FxHashMap<String, PlaceId>,
+    pub(super) places: FxHashMap<SmolStr, PlaceId>,
     /// Transitions by id.
-    pub(super) transitions: FxHashMap<String, TransitionId>,
+    pub(super) transitions: FxHashMap<SmolStr, TransitionId>,
 }
 
 /// Places, or transitions, by what they are called.

@@ -14,6 +14,7 @@ use palisade_model::ordered;
 use palisade_model::text::Diagnostic;
 use roxmltree::Node;
 use rustc_hash::{FxHashMap, FxHashSet};
+use smol_str::{SmolStr, format_smolstr};
 
 /// After so many complaints reading stops.
 const MANY: usize = 20;
@@ -61,7 +62,7 @@ struct Reader<'a> {
     references: Vec<(Node<'a, 'a>, &'a str, &'a str)>,
     /// The priority of the first transition that has one.
     priority: Option<String>,
-    names: FxHashSet<String>,
+    names: FxHashSet<SmolStr>,
     pre: Vec<Arcs>,
     post: Vec<Arcs>,
     transition_names: Vec<String>,
@@ -115,13 +116,13 @@ impl<'a> Reader<'a> {
                     let name = self.unique_name(node, id);
                     let initial = self.number(node, "initialMarking", "initialMarking", Count::ZERO);
                     let place = self.net.add_place(name, OmegaCount::Finite(initial));
-                    self.ids.places.insert(id.to_owned(), place);
+                    self.ids.places.insert(id.into(), place);
                 }
                 "transition" => {
                     self.check_priority(node);
                     let index = self.transition_names.len();
                     self.transition_names.push(name_of(node).unwrap_or_else(|| id.to_owned()));
-                    self.ids.transitions.insert(id.to_owned(), TransitionId::from_index(index));
+                    self.ids.transitions.insert(id.into(), TransitionId::from_index(index));
                     self.pre.push(Vec::new());
                     self.post.push(Vec::new());
                 }
@@ -155,9 +156,9 @@ impl<'a> Reader<'a> {
             let place = self.ids.places.get(target).copied().filter(|_| is(node, "referencePlace"));
             let transition = self.ids.transitions.get(target).copied().filter(|_| is(node, "referenceTransition"));
             if let Some(place) = place {
-                self.ids.places.insert(id.to_owned(), place);
+                self.ids.places.insert(id.into(), place);
             } else if let Some(transition) = transition {
-                self.ids.transitions.insert(id.to_owned(), transition);
+                self.ids.transitions.insert(id.into(), transition);
             } else {
                 let kind = if is(node, "referencePlace") { "place" } else { "transition" };
                 self.complain(node, format!("`{id}` refers to `{first}`, which leads to no {kind}"));
@@ -269,10 +270,10 @@ impl<'a> Reader<'a> {
     }
 
     /// The node's name where no other place has it, else its id.
-    fn unique_name(&mut self, node: Node<'a, 'a>, id: &str) -> String {
-        let mut name = name_of(node).unwrap_or_else(|| id.to_owned());
+    fn unique_name(&mut self, node: Node<'a, 'a>, id: &str) -> SmolStr {
+        let mut name = name_of(node).map_or_else(|| id.into(), SmolStr::from);
         while !self.names.insert(name.clone()) {
-            name = format!("{name}#{id}");
+            name = format_smolstr!("{name}#{id}");
         }
         name
     }

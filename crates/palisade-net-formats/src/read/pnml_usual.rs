@@ -9,6 +9,7 @@ use super::nodes::Ids;
 use super::xml::is_unsupported;
 use palisade_model::net::{Arcs, Count, Net, OmegaCount, PlaceId, Problem, Query, TransitionId, normalize};
 use rustc_hash::{FxBuildHasher, FxHashSet};
+use smol_str::{SmolStr, format_smolstr};
 use std::hash::BuildHasher;
 
 /// Attributes of an element; more than anything usual has.
@@ -155,7 +156,7 @@ struct Reader<'a> {
     tags: Tags<'a>,
     net: Net,
     ids: Ids,
-    names: FxHashSet<String>,
+    names: FxHashSet<SmolStr>,
     /// Hashes of the ids of nodes and arcs.
     taken: Vec<u64>,
     /// The places of each unit, by their ids.
@@ -209,7 +210,7 @@ impl<'a> Reader<'a> {
                 let name = self.unique_name(called.filter(|name| !name.is_empty()).unwrap_or(id), id);
                 let place = self.net.add_place(name, OmegaCount::Finite(number(initial, 0)?));
                 self.take(id);
-                self.ids.places.insert(id.to_owned(), place).is_none().then_some(())
+                self.ids.places.insert(id.into(), place).is_none().then_some(())
             }
             "transition" => {
                 let [id] = exactly(attributes, ["id"])?;
@@ -217,7 +218,7 @@ impl<'a> Reader<'a> {
                 let name = called.filter(|name| !name.is_empty()).unwrap_or(id);
                 let transition = self.net.add_transition(name, Vec::new(), Vec::new());
                 self.take(id);
-                self.ids.transitions.insert(id.to_owned(), transition).is_none().then_some(())
+                self.ids.transitions.insert(id.into(), transition).is_none().then_some(())
             }
             "arc" => {
                 let [id, source, target] = exactly(attributes, ["id", "source", "target"])?;
@@ -356,10 +357,10 @@ impl<'a> Reader<'a> {
     }
 
     /// The name where no other place has it, else with its id.
-    fn unique_name(&mut self, name: &str, id: &str) -> String {
-        let mut name = name.to_owned();
+    fn unique_name(&mut self, name: &str, id: &str) -> SmolStr {
+        let mut name = SmolStr::from(name);
         while !self.names.insert(name.clone()) {
-            name = format!("{name}#{id}");
+            name = format_smolstr!("{name}#{id}");
         }
         name
     }

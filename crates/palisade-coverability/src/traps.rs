@@ -13,8 +13,8 @@ pub(super) struct Traps {
 }
 
 impl Traps {
-    /// The arcs of the transitions that count. Places go by the numbers given, below `places`; those
-    /// without one do not matter.
+    /// The arcs of the transitions that count. Places go by the numbers given, below `places`;
+    /// those without one do not matter.
     pub(super) fn of(
         net: &Net,
         counts: impl Fn(usize) -> bool,

@@ -48,9 +48,9 @@ pub(super) const FAULTS: &[Fault] = &[
     },
     Fault {
         what: "reachability: a trap is none",
-        file: "crates/palisade-coverability/src/formulas/equation.rs",
-        old: "                if !puts {",
-        new: "                if !puts && !PLANTED {",
+        file: "crates/palisade-coverability/src/traps.rs",
+        old: "                if !std::mem::take(&mut inside[*place as usize]) {",
+        new: "                if PLANTED || !std::mem::take(&mut inside[*place as usize]) {",
         caught_by: NETS,
     },
     Fault {

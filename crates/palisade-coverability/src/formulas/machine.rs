@@ -88,9 +88,9 @@ impl Machine {
         let consumers = Rows::group(initial.len(), consumed);
         let mut table = Table::default();
         let goals = goals.iter().map(|goal| table.goal(goal)).collect();
-        let weighed = (0u32..).zip(&table.atoms).flat_map(|(number, atom)| {
-            atom.terms.iter().map(move |(place, weight)| (*place, (number, *weight)))
-        });
+        let weighed = (0u32..)
+            .zip(&table.atoms)
+            .flat_map(|(number, atom)| atom.terms.iter().map(move |(place, weight)| (*place, (number, *weight))));
         let of_place = Rows::group(initial.len(), weighed);
         let delta = |changes: &[(u32, i64)]| {
             let mut sums: Vec<(u32, i64)> = Vec::new();

@@ -88,9 +88,8 @@ impl<'m> Walker<'m> {
         self.path.clear();
         self.enabled.clear();
         self.position.fill(u32::MAX);
-        let lacking = |needs: &[(u32, u32)]| {
-            needs.iter().filter(|(place, count)| self.marking[*place as usize] < *count).count()
-        };
+        let lacking =
+            |needs: &[(u32, u32)]| needs.iter().filter(|(place, count)| self.marking[*place as usize] < *count).count();
         self.missing =
             machine.needs.iter().map(lacking).map(|count| u32::try_from(count).unwrap_or(u32::MAX)).collect();
         for transition in (0u32..).zip(&self.missing).filter(|(_, missing)| **missing == 0).map(|(id, _)| id) {

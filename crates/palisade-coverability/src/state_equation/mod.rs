@@ -85,7 +85,8 @@ fn refute<N: Number>(
             return Err(inconclusive);
         }
         let marking = program.solution(context)?;
-        let trap = find_trap(problem, slice, traps.get_or_insert_with(|| traps_of(problem, slice)), &marking).ok_or(inconclusive)?;
+        let trap = find_trap(problem, slice, traps.get_or_insert_with(|| traps_of(problem, slice)), &marking)
+            .ok_or(inconclusive)?;
         if program.traps.contains(&trap) {
             return Err(inconclusive);
         }

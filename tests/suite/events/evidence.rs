@@ -92,6 +92,10 @@ fn corrupted(state: &SerialState) -> Vec<(&'static str, SerialState)> {
     add("a pending task is forgotten", &|state| state.stack.truncate(state.stack.len().saturating_sub(1)));
     add("an event may occur less often", &|state| state.starts.iter_mut().for_each(|left| *left = 0));
     add("λ is forgotten", &|state| state.pivot = None);
+    add("an address is on the path twice", &|state| {
+        let again = state.path.first().map(|(address, _)| (*address, false));
+        state.path.extend(again);
+    });
     found
 }
 
@@ -119,7 +123,7 @@ fn states_that_are_changed_or_missing_are_noticed() {
     }
     assert!(rejected >= 1000, "{rejected} are few");
     // Each way to change a state has met a state that it changes.
-    assert_eq!(kinds.len(), 12, "{kinds:?}");
+    assert_eq!(kinds.len(), 13, "{kinds:?}");
 }
 
 #[test]

@@ -15,7 +15,7 @@
 
 use crate::documents;
 use crate::environment::seeds;
-use palisade::evidence::{Case, Evidence, ProgramSubject, RepairEvidence, RowWitness};
+use palisade::evidence::{Case, Evidence, ProgramSubject, RepairClaim, RepairEvidence, RowWitness};
 use palisade::fences::{
     Cost, CostFunction, FenceOptions, Profile, Repair, RepairError, RepairOptions, Repaired, Shown, Silent,
     WithinLimits, repair,
@@ -23,7 +23,7 @@ use palisade::fences::{
 use palisade::program::{Copies, Program, SourceText};
 use palisade::semantics::random::{self, Randomness, Shape};
 use palisade::syntax::{Format, print, read};
-use palisade::verify::{RepairFacts, check_repair, check_repair_evidence};
+use palisade::verify::{RepairFacts, check_repair, check_repair_evidence, check_repaired_text};
 use std::path::Path;
 use std::process::Command;
 
@@ -284,6 +284,29 @@ fn cases_prove_what_weights_do_not() {
     assert!(with_cases(vec![Case::Leaf(vec![(0, 1u64.into())])]).is_err(), "too light");
     let again = vec![Case::Branch(0), Case::Branch(0), Case::Leaf(Vec::new()), Case::Leaf(Vec::new())];
     assert!(with_cases(again).is_err(), "a measure is counted twice");
+}
+
+/// Tries that fail are events of a loop, and none of an `await`: a text that waits says less than a
+/// program that tries again and again.
+#[test]
+fn a_text_that_waits_is_not_the_program_that_tries_again() {
+    let text =
+        "program waits\naddress x, y\nthread a { x = 1; await (y == 1); }\nthread b { y = 1; await (x == 1); }\n";
+    let waiting = read(SourceText::new("waits.pal", text), Format::Native).expect("it is read").program;
+    let mut trying = waiting.clone();
+    trying.threads.iter_mut().flat_map(|thread| &mut thread.instructions).for_each(|own| own.stated = None);
+    let evidence = RepairEvidence {
+        claim: RepairClaim::Robust,
+        taken: Vec::new(),
+        measures: Vec::new(),
+        valid: Vec::new(),
+        rows: Vec::new(),
+        bound: Vec::new(),
+    };
+    let says = |program: &Program, text: &Program| check_repaired_text(program, &evidence, &[], text);
+    assert_eq!(says(&waiting, &waiting), Ok(()));
+    assert_eq!(says(&waiting, &trying), Ok(()));
+    assert!(says(&trying, &waiting).is_err());
 }
 
 fn palisade(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {

@@ -1,9 +1,11 @@
 //! Evidence that is tampered with is rejected.
 
 use super::{asked, checked, program};
-use palisade::evidence::{FreeCertificate, StuckGraph, StuckWitness, Tokens, WaitingSet};
+use palisade::evidence::{
+    BufferConfiguration, BufferedLocal, FreeCertificate, StuckGraph, StuckWitness, Tokens, WaitingLocal, WaitingSet,
+};
 use palisade::hangs::{HangOptions, Verdict};
-use palisade::program::Program;
+use palisade::program::{Label, Program, RegisterId};
 use palisade::semantics::Model;
 use palisade::semantics::graphs::Axioms;
 use palisade::verify::{check_free, check_stuck};
@@ -183,6 +185,36 @@ fn sums_and_counters_that_are_tampered_with_are_rejected() {
     reject("without sums", &|set| set.rows.clear());
     reject("counted to another number", &|set| set.most += 1);
     assert!(tried > 5, "{tried}");
+}
+
+/// An update that adds nothing changes nothing: who goes round with it alone waits for ever.
+#[test]
+fn who_adds_nothing_does_nothing() {
+    let program = program(
+        "program small address c thread a regs r init a begin
+           a: r <- fetch_add(mem[c], 0); b: assume r = 0; goto a; b: assume r = 1; goto d; d: mem[c] <- 1;
+         end",
+    );
+    assert!(matches!(asked(&program, Model::Sc).verdict, Verdict::Stuck(_)));
+    let address = program.addresses[0].address;
+    let (thread, template) = program.thread_ids().next().expect("it has a thread");
+    let local =
+        BufferedLocal { thread, label: Some(template.initial), registers: vec![0], holding: false, buffer: Vec::new() };
+    let configuration = BufferConfiguration { memory: 0, locked: false, tokens: vec![(0, Tokens::Finite(1))] };
+    let live = |label: &Label| if label.name == "b" { vec![RegisterId::from_index(0)] } else { Vec::new() };
+    let set = WaitingSet {
+        live: vec![template.labels.iter().map(live).collect()],
+        most: 1,
+        counters: vec![address],
+        locals: vec![WaitingLocal { local, asleep: None }],
+        memories: vec![Vec::new()],
+        configurations: vec![configuration],
+        ..WaitingSet::default()
+    };
+    let (robust, graphs) = (None, None);
+    let forged = FreeCertificate { model: Model::Sc, graphs, ignores_timeouts: false, is_hopeful: false, robust, set };
+    let failure = check_free(&program, &forged).expect_err("the thread waits for ever");
+    assert!(failure.to_string().contains("does more with counter"), "{failure}");
 }
 
 #[test]

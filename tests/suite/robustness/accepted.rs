@@ -4,10 +4,11 @@
 
 use crate::{checked, environment};
 use palisade::program::{AcceptedDelay, Action, InstructionId, Program};
-use palisade::robustness::{CheckOptions, Verdict, attacks};
+use palisade::robustness::{CheckOptions, Verdict, attacks, witness_evidence};
 use palisade::semantics::random::{self, Randomness, Shape};
 use palisade::semantics::{Effect, Event, Instance, Machine, Model, State, TraceBuilder, is_cyclic};
 use palisade::text::{Origin, SourceText, Span};
+use palisade::verify::check_witness;
 use std::collections::{HashSet, VecDeque};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -113,11 +114,16 @@ fn what_is_robust_but_for_delays_needs_them() {
         let options = CheckOptions { prune: false, ..CheckOptions::default() };
         let instance = Instance::of(&program).expect("random programs fix their copies");
         let whole = Program { accepted: Vec::new(), ..program.clone() };
-        let Ok(Verdict::NotRobust) = checked::check(&whole, &options).map(|check| check.verdict) else { continue };
+        let Ok(of_whole) = checked::check(&whole, &options) else { continue };
+        let Some(violation) = of_whole.violation.filter(|_| of_whole.verdict == Verdict::NotRobust) else { continue };
         let Ok(check) = checked::check(&program, &options) else { continue };
         match check.verdict {
             Verdict::Robust => {
                 assert_ne!(has_another(&program, &instance), Some(true), "seed {seed}: {program:?}");
+                // A violation by a delay that is accepted is none.
+                let witness = witness_evidence(&violation);
+                assert_eq!(check_witness(&whole, &witness), Ok(()), "seed {seed}");
+                assert!(check_witness(&program, &witness).is_err(), "seed {seed}");
                 robust_but_for += 1;
             }
             Verdict::NotRobust => {

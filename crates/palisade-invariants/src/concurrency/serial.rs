@@ -154,6 +154,12 @@ impl<'a> Checker<'a> {
         {
             reject!(Form, "it refers to what is not there");
         }
+        // Of an address that is there twice, one reader would see a write and another would not.
+        let own = state.run.as_ref().map(|run| &run.own);
+        let mut levels = [&state.path, &state.spoiling, &state.current].into_iter().chain(&state.cut).chain(own);
+        if levels.any(|levels| levels.windows(2).any(|pair| pair[0].0 >= pair[1].0)) {
+            reject!(Form, "accesses are not a list of ascending addresses");
+        }
         Ok(())
     }
 

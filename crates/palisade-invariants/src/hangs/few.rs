@@ -59,6 +59,9 @@ impl Few {
         if program.threads.iter().any(|thread| thread.copies == Copies::Any) || !set.rows.is_empty() {
             reject!(Form, "steps may be left out where the number of copies is fixed alone");
         }
+        if !set.counters.is_empty() {
+            reject!(Form, "no step may be left out where values of counters are not told apart");
+        }
         let mut actions = program.threads.iter().flat_map(|thread| &thread.instructions).map(|own| &own.action);
         if actions.any(|action| matches!(action, Action::Lock | Action::Unlock)) {
             reject!(Form, "no step may be left out where a copy locks out all others");

@@ -238,6 +238,10 @@ impl<'p> Equations<'p> {
                 self.alike(before, after);
             }
         }
+        if let Some(until) = instruction.until() {
+            let kind = self.kind(site, until);
+            self.keep(kind);
+        }
         match action {
             Action::Assume(condition) => {
                 let kind = self.kind(site, condition);

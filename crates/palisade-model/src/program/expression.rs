@@ -122,10 +122,12 @@ impl Expression {
         Ok(self.compute(registers, old, wrapping)? != 0)
     }
 
-    /// The expression's value as an address, in plain integers whatever the domain of data is.
+    /// The expression's value as an address, in plain integers whatever the domain of data is. The
+    /// least number of 64 bits is no address: it stands for that of fences under release/acquire.
     #[inline]
     pub fn evaluate_address(&self, registers: &[Value]) -> Result<Value, EvaluationError> {
-        Value::try_from(self.compute(registers, 0, None)?).map_err(|_| EvaluationError::Overflow)
+        let address = Value::try_from(self.compute(registers, 0, None)?).ok();
+        address.filter(|address| *address != Value::MIN).ok_or(EvaluationError::Overflow)
     }
 
     #[inline]
@@ -333,6 +335,13 @@ mod tests {
         assert_eq!(sum.evaluate(&[], Some(domain)), Ok(0));
         assert_eq!(less.holds(&[], Some(domain)), Ok(true));
         assert_eq!(sum.evaluate_address(&[]), Ok(8));
+    }
+
+    #[test]
+    fn the_address_of_fences_is_none_of_a_program() {
+        let address = |value: Value| Expression::Constant(value).evaluate_address(&[]);
+        assert_eq!(address(Value::MIN), Err(EvaluationError::Overflow));
+        assert_eq!(address(Value::MIN + 1), Ok(Value::MIN + 1));
     }
 
     #[test]

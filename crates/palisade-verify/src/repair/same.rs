@@ -4,7 +4,8 @@
 //! Two threads are walked side by side from where they start. Labels met together correspond; each
 //! corresponds to one only, and corresponding labels have the same actions in the same order; where
 //! a language is asked about, the same operations; and where it is asked who waits for ever, the
-//! same waits. Labels that control does not reach do not matter.
+//! same waits. The text waits for nothing that the program does not wait for. Labels that control
+//! does not reach do not matter.
 
 use crate::CheckFailure;
 use palisade_invariants::reject;
@@ -84,6 +85,7 @@ fn check_thread(one: &Thread, other: &Thread, by: By) -> Result<BTreeMap<Instruc
         let is_same = |(id, other_id): &(&InstructionId, &InstructionId)| {
             let (own, others) = (one.instruction(**id), other.instruction(**other_id));
             own.action == others.action
+                && (others.until().is_none() || own.until() == others.until())
                 && (!by.operations || unplaced(own) == unplaced(others))
                 && (!by.waits || waiting(own) == waiting(others))
         };

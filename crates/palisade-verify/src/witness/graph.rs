@@ -39,6 +39,9 @@ pub fn check_graph_witness(program: &Program, witness: &GraphWitness) -> Result<
     }
     check_kind(witness.steps.len(), &witness.last)?;
     if witness.claim == StaleClaim::Race {
+        if witness.reads_from.is_some() {
+            reject!(Form, "the last event of a race reads what memory holds");
+        }
         match machine.event(&state, witness.last) {
             Ok(event) => execution.take(&machine, &event),
             Err(refusal) => reject!(Run, "the last event cannot be made: {refusal}"),

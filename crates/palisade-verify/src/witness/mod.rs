@@ -31,7 +31,7 @@ pub fn check_witness(program: &Program, witness: &Witness) -> Result<(), CheckFa
     let replayed = replay(program, witness, Model::Tso)?;
     check_crowds(witness, &replayed)?;
     check_stores(witness, &replayed)?;
-    check_attack(witness, &replayed)?;
+    check_attack(program, witness, &replayed)?;
     check_path(witness, &replayed)?;
     check_cycle(witness, &replayed)
 }
@@ -160,8 +160,9 @@ fn executes(witness: &Witness, replayed: &Replayed, index: usize, instruction: I
     })
 }
 
-/// (W2), (W4) and (W5): what the attacker does from the delayed store on.
-fn check_attack(witness: &Witness, replayed: &Replayed) -> Result<(), CheckFailure> {
+/// (W2), (W4) and (W5): what the attacker does from the delayed store on. The delay is none that
+/// the program accepts.
+fn check_attack(program: &Program, witness: &Witness, replayed: &Replayed) -> Result<(), CheckFailure> {
     if !executes(witness, replayed, witness.store_step, witness.store)
         || !matches!(replayed.events[witness.store_step].effect, Effect::Issue { .. })
     {
@@ -176,6 +177,10 @@ fn check_attack(witness: &Witness, replayed: &Replayed) -> Result<(), CheckFailu
     match replayed.events[witness.load_step].effect {
         Effect::Load { early: false, .. } => {}
         _ => reject!(Witness, "step {}: the attacker's load does not read from memory", witness.load_step),
+    }
+    let attacker = program.thread(witness.attacker.thread);
+    if program.accepts(attacker.instruction(witness.store), attacker.instruction(witness.load)) {
+        reject!(Witness, "the delay of {} past {} is accepted", witness.store, witness.load);
     }
     let mut flushing = false;
     for (index, event) in replayed.events.iter().enumerate().skip(witness.store_step + 1) {

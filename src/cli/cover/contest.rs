@@ -265,9 +265,13 @@ impl<'a> Contest<'a> {
             remark(format_args!("Note: {id}#{}: {reason}\n", number + 1));
         }
         asked.seconds = self.begin.elapsed().as_secs_f64();
+        let is_known = asked.coverable.is_some();
         self.answers[property].questions[number] = asked;
-        self.report_decided(false);
-        self.leave_found();
+        // What is not known decides no property, and there may be thousands of these at the end.
+        if is_known {
+            self.report_decided(false);
+            self.leave_found();
+        }
     }
 
     /// What a document says besides the answers.

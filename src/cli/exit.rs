@@ -1,4 +1,4 @@
-//! Exit status (README.md, "For scripts").
+//! Exit status (README.md, "What a verdict means, and what it does not").
 
 use crate::robustness::Verdict;
 

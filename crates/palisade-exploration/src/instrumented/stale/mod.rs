@@ -5,7 +5,7 @@
 //! that of an interleaving, and e reads a write w that another one, w', has overwritten, or comes
 //! between the two in modification order. So H + e has a cycle of po, rf, mo and fr exactly when a
 //! path of these leads from w' to e's thread in H, and whether the language admits H + e is a
-//! question about such paths as well. ARCHITECTURE.md has the theorem with its proof. So the phases
+//! question about such paths as well. THEORY.md has the theorem with its proof. So the phases
 //! are:
 //!
 //! 1. *SC.* Everyone runs under sequential consistency.

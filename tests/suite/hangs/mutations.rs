@@ -191,8 +191,8 @@ fn sums_and_counters_that_are_tampered_with_are_rejected() {
 #[test]
 fn who_adds_nothing_does_nothing() {
     let program = program(
-        "program small address c thread a regs r init a begin
-           a: r <- fetch_add(mem[c], 0); b: assume r = 0; goto a; b: assume r = 1; goto d; d: mem[c] <- 1;
+        "program small address c, x thread a regs r init a begin
+           a: r <- fetch_add(mem[c], 0); b: assume r = 0; goto a; b: assume r = 1; goto d; d: mem[x] <- 1;
          end",
     );
     assert!(matches!(asked(&program, Model::Sc).verdict, Verdict::Stuck(_)));

@@ -10,18 +10,19 @@
 //! have least values are relaxed to one inequality; on safe nets this is what makes deadlock a
 //! linear question [ME96].
 
+use super::folded::{Folded, Named};
 use super::machine::Machine;
 use super::observed::explicit;
-use super::observers::{EPSILON, Observers, dense, float, sparse};
+use super::observers::{EPSILON, Observers, float};
 use crate::Context;
 use crate::number::Stop;
-use crate::state_equation::{Row, Solved, integers, optimize};
+use crate::state_equation::optimize;
 use crate::traps::Traps;
 use good_lp::{Expression, ProblemVariables, Solution, Variable, variable};
 use num_bigint::BigInt;
 use num_integer::Integer;
-use num_traits::{One, ToPrimitive, Zero};
-use palisade_evidence::{Contradiction, LinearCase, LinearProof, Observer};
+use num_traits::{One, ToPrimitive};
+use palisade_evidence::{LinearCase, LinearProof, Observer};
 use palisade_model::limits::StopReason;
 use palisade_model::net::{Formula, LinearBound, Net, PlaceId};
 use std::collections::BTreeMap;
@@ -54,7 +55,7 @@ pub(super) struct Lead {
 
 /// A fact of a case.
 #[derive(Clone)]
-enum Fact {
+pub(super) enum Fact {
     Bound(LinearBound),
     Choice(Vec<Formula>),
 }
@@ -62,17 +63,23 @@ enum Fact {
 /// A search for a proof.
 pub(super) struct Prover<'a, 'm> {
     net: &'a Net,
-    machine: &'m Machine,
-    observers: &'a mut Observers<'m>,
+    pub(super) machine: &'m Machine,
+    pub(super) observers: &'a mut Observers<'m>,
     /// Whether each transition can fire at all.
-    fires: Vec<bool>,
+    pub(super) fires: Vec<bool>,
     /// The places that no run marks.
     siphon: Vec<PlaceId>,
-    traps: Vec<Vec<u32>>,
+    pub(super) traps: Vec<Vec<u32>>,
     /// The arcs by which sets of places are no traps, once they are asked for.
     arcs: Option<Traps>,
     /// The transitions whose constraints were needed so far.
-    rows: Vec<u32>,
+    pub(super) rows: Vec<u32>,
+    /// How the condition names places.
+    pub(super) named: Vec<Named>,
+    /// The net without places that need no variables, where programs are large.
+    pub(super) folded: Option<Folded>,
+    /// Whether programs are large.
+    pub(super) is_large: bool,
     /// The last solution.
     lead: Lead,
 }
@@ -90,8 +97,20 @@ impl<'a, 'm> Prover<'a, 'm> {
         siphon.iter().for_each(|place| is_empty[place.index()] = true);
         let fires =
             machine.needs.iter().map(|needs| !needs.iter().any(|(place, _)| is_empty[*place as usize])).collect();
-        let (traps, rows, lead) = (Vec::new(), Vec::new(), Lead::default());
-        Self { net, machine, observers, fires, siphon: siphon.to_vec(), traps, arcs: None, rows, lead }
+        Self {
+            net,
+            machine,
+            observers,
+            fires,
+            siphon: siphon.to_vec(),
+            traps: Vec::new(),
+            arcs: None,
+            rows: Vec::new(),
+            named: vec![Named::No; machine.initial.len()],
+            folded: None,
+            is_large: false,
+            lead: Lead::default(),
+        }
     }
 
     /// Refutes a condition, or gives the solution at which the method ends.
@@ -99,6 +118,7 @@ impl<'a, 'm> Prover<'a, 'm> {
         let mut facts = Vec::new();
         learn(&explicit(self.net, goal), &mut facts);
         let relaxed = self.relax(&mut facts, context)?;
+        facts.iter().for_each(|fact| self.name(fact));
         let case = match self.prove(&mut facts, 0, context) {
             Ok(case) => case,
             Err(Stop::Stopped(StopReason::Inconclusive) | Stop::Fault(_)) => None,
@@ -170,6 +190,7 @@ impl<'a, 'm> Prover<'a, 'm> {
                 && let Some(trap) = self.trap(&marking)
                 && !self.traps.contains(&trap)
             {
+                self.name_all(trap.iter().map(|place| (*place, Named::Many)));
                 self.traps.push(trap);
                 continue;
             }
@@ -224,7 +245,9 @@ impl<'a, 'm> Prover<'a, 'm> {
         let before = facts.len();
         let mut cases = Vec::new();
         for fact in [bound.clone(), bound.contrary()] {
-            facts.push(Fact::Bound(fact));
+            let fact = Fact::Bound(fact);
+            self.name(&fact);
+            facts.push(fact);
             let case = self.prove(facts, depth + 1, context);
             facts.truncate(before);
             match case? {
@@ -236,113 +259,14 @@ impl<'a, 'm> Prover<'a, 'm> {
         Ok(Some(LinearCase::Cut { bound, cases: Box::new(cases) }))
     }
 
-    /// Weights by which the inequalities among the facts and the traps contradict each other.
-    fn contradiction(&mut self, facts: &[Fact], context: &Context) -> Result<Option<Contradiction>, Stop> {
-        let places = self.machine.initial.len();
-        let bounds: Vec<(usize, &LinearBound)> = bounds(facts).collect();
-        let multiplied: Vec<(Vec<(usize, f64)>, f64)> = bounds
-            .iter()
-            .map(|(_, bound)| {
-                let terms =
-                    bound.terms.iter().map(|(place, weight)| (place.index(), weight.to_f64().unwrap_or(f64::NAN)));
-                (terms.collect(), bound.bound.to_f64().unwrap_or(f64::NAN))
-            })
-            .chain(self.traps.iter().map(|trap| (trap.iter().map(|place| (*place as usize, 1.0)).collect(), 1.0)))
-            .collect();
-        // For each place the multipliers that weigh it.
-        let mut of_place: Vec<Vec<(usize, f64)>> = vec![Vec::new(); places];
-        for (number, (terms, _)) in multiplied.iter().enumerate() {
-            terms.iter().for_each(|(place, weight)| of_place[*place].push((places + number, *weight)));
-        }
-        let row = |transition: u32| -> Row {
-            let mut sums: BTreeMap<usize, f64> = BTreeMap::new();
-            for (place, change) in &self.machine.changes[transition as usize] {
-                *sums.entry(*place as usize).or_default() += float(*change);
-                for (column, weight) in &of_place[*place as usize] {
-                    *sums.entry(*column).or_default() += weight * float(*change);
-                }
-            }
-            sums.into_iter().filter(|(_, sum)| *sum != 0.0).collect()
-        };
-        let initial = |place: usize| f64::from(self.machine.initial[place]);
-        let mut gain: Row =
-            (0..places).map(|place| (place, -initial(place))).filter(|(_, gain)| *gain != 0.0).collect();
-        for (number, (terms, bound)) in multiplied.iter().enumerate() {
-            let own: f64 = terms.iter().map(|(place, weight)| weight * initial(*place)).sum();
-            if bound - own != 0.0 {
-                gain.push((places + number, bound - own));
-            }
-        }
-        #[allow(clippy::cast_precision_loss, reason = "an inequality has few terms")]
-        let sizes = multiplied.iter().map(|(terms, _)| 1.0 + terms.len() as f64);
-        let costs = (0..places).map(|_| 1.0).chain(sizes);
-        let mut is_row = vec![false; self.machine.changes.len()];
-        self.rows.iter().for_each(|row| is_row[*row as usize] = true);
-        let known = self.rows.clone();
-        let mut solved = Solved::new(costs, gain, known.into_iter().map(row), context)?;
-        loop {
-            let Some(program) = solved else { return Ok(None) };
-            let mut sums: Vec<f64> = (0..places).map(|place| program.value(place)).collect();
-            for (number, (terms, _)) in multiplied.iter().enumerate() {
-                let multiplier = program.value(places + number);
-                terms.iter().for_each(|(place, weight)| sums[*place] += multiplier * weight);
-            }
-            context.count_work(places + self.machine.changes.len());
-            context.count_iterations(1);
-            match self.observers.deepest(&sums, &is_row, |transition| self.fires[transition as usize]) {
-                Some(transition) => {
-                    is_row[transition as usize] = true;
-                    self.rows.push(transition);
-                    solved = program.with(row(transition), context)?;
-                }
-                None => {
-                    let value = |column: usize| Some(program.value(column)).filter(|value| *value > EPSILON);
-                    let weights: Vec<(u32, f64)> =
-                        (0u32..).zip(0..places).filter_map(|(number, place)| Some((number, value(place)?))).collect();
-                    let multipliers: Vec<f64> =
-                        (0..multiplied.len()).map(|number| value(places + number).unwrap_or(0.0)).collect();
-                    let found = integers(&weights, &multipliers)
-                        .find_map(|(weights, multipliers)| self.assemble(&bounds, weights, multipliers));
-                    return found.map(Some).ok_or(Stop::Stopped(StopReason::Inconclusive));
-                }
-            }
-        }
-    }
-
-    /// The contradiction with these weights and multipliers, if it is one.
-    fn assemble(
-        &self,
-        bounds: &[(usize, &LinearBound)],
-        weights: Vec<(u32, BigInt)>,
-        multipliers: Vec<BigInt>,
-    ) -> Option<Contradiction> {
-        let mut sums = dense(&[], self.machine.initial.len());
-        weights.into_iter().for_each(|(place, weight)| sums[place as usize] = weight);
-        let mut least = BigInt::zero();
-        let (mut facts, mut traps) = (Vec::new(), Vec::new());
-        let mut multipliers = multipliers.into_iter();
-        for ((number, bound), multiplier) in bounds.iter().zip(multipliers.by_ref()).filter(|(_, it)| !it.is_zero()) {
-            least += &multiplier * &bound.bound;
-            bound.terms.iter().for_each(|(place, weight)| sums[place.index()] += &multiplier * weight);
-            facts.push((*number, multiplier));
-        }
-        for (number, multiplier) in multipliers.enumerate().filter(|(_, multiplier)| !multiplier.is_zero()) {
-            least += &multiplier;
-            self.traps[number].iter().for_each(|place| sums[*place as usize] += &multiplier);
-            traps.push((number, multiplier));
-        }
-        let holds = self.machine.is_never_increased(&sums, |transition| self.fires[transition as usize])
-            && least > self.machine.weigh(&sums);
-        holds.then(|| Contradiction { weights: sparse(sums), facts, traps })
-    }
-
     /// The marking of a solution of the state equation that satisfies the inequalities among the
     /// facts and the traps, with few firings.
     fn solve(&mut self, facts: &[Fact], context: &Context) -> Result<Vec<f64>, Stop> {
         let mut variables = ProblemVariables::new();
-        let firings: Vec<Variable> = self.rows.iter().map(|_| variables.add(variable().min(0.0))).collect();
-        let after = self.machine.effects(self.rows.iter().copied().zip(firings.iter().copied()));
-        let initial = |place: u32| f64::from(self.machine.initial[place as usize]);
+        let rows = self.rows.iter().copied().filter(|row| !self.changes(*row).is_empty());
+        let firings: Vec<(u32, Variable)> = rows.map(|row| (row, variables.add(variable().min(0.0)))).collect();
+        let after = effects(firings.iter().copied(), |transition| self.changes(transition));
+        let initial = |place: u32| self.initial(place as usize);
         let mut constraints: Vec<_> =
             after.iter().map(|(place, change)| change.clone().geq(-initial(*place))).collect();
         let mut ask = |terms: &[(u32, f64)], bound: f64| {
@@ -365,16 +289,20 @@ impl<'a, 'm> Prover<'a, 'm> {
             let terms: Vec<(u32, f64)> = trap.iter().map(|place| (*place, 1.0)).collect();
             ask(&terms, 1.0);
         }
-        let objective: Expression = firings.iter().sum();
+        let objective: Expression = firings.iter().map(|(_, firing)| *firing).sum();
         let solution = optimize(&variables, &objective, &constraints, context)?;
         let solution = solution.ok_or(Stop::Stopped(StopReason::Inconclusive))?;
-        let fired = self.rows.iter().copied().zip(firings.iter().copied());
+        let mut marking: Vec<f64> = vec![0.0; self.machine.initial.len()];
+        let tokens = |place: &u32| initial(*place) + after.get(place).map_or(0.0, |change| solution.eval(change));
+        self.each_left(|place| marking[place as usize] = tokens(&place));
+        let mut times = vec![0.0; self.machine.changes.len()];
+        firings.iter().for_each(|(transition, firing)| times[*transition as usize] = solution.value(*firing));
+        if let Some(folded) = &self.folded {
+            folded.fire(&mut times).into_iter().for_each(|(place, tokens)| marking[place as usize] = tokens);
+        }
         let bounds = bounds(facts).map(|(_, bound)| bound.clone()).collect();
-        self.lead = Lead { firings: rounded(fired, &solution), bounds };
-        let places = u32::try_from(self.machine.initial.len()).unwrap_or(u32::MAX);
-        Ok((0..places)
-            .map(|place| initial(place) + after.get(&place).map_or(0.0, |change| solution.eval(change)))
-            .collect())
+        self.lead = Lead { firings: rounded((0u32..).zip(times)), bounds };
+        Ok(marking)
     }
 
     /// The largest trap among the places that are empty in a marking, if it is marked initially.
@@ -390,18 +318,21 @@ impl<'a, 'm> Prover<'a, 'm> {
     }
 }
 
-impl Machine {
-    /// For each place that firings change the sum of their effects.
-    fn effects(&self, firings: impl Iterator<Item = (u32, Variable)>) -> BTreeMap<u32, Expression> {
-        let mut after: BTreeMap<u32, Expression> = BTreeMap::new();
-        for (transition, firing) in firings {
-            for (place, change) in &self.changes[transition as usize] {
-                after.entry(*place).or_default().add_mul(float(*change), firing);
-            }
+/// For each place that firings change the sum of their effects.
+fn effects<'c>(
+    firings: impl Iterator<Item = (u32, Variable)>,
+    changes: impl Fn(u32) -> &'c [(u32, i64)],
+) -> BTreeMap<u32, Expression> {
+    let mut after: BTreeMap<u32, Expression> = BTreeMap::new();
+    for (transition, firing) in firings {
+        for (place, change) in changes(transition) {
+            after.entry(*place).or_default().add_mul(float(*change), firing);
         }
-        after
     }
+    after
+}
 
+impl Machine {
     /// How often transitions fire in a shortest solution of the state equation from a marking to
     /// one that satisfies these inequalities.
     pub(super) fn lead(
@@ -414,7 +345,7 @@ impl Machine {
         let transitions = 0..u32::try_from(self.changes.len()).unwrap_or(u32::MAX);
         let firings: Vec<(u32, Variable)> =
             transitions.map(|transition| (transition, variables.add(variable().min(0.0)))).collect();
-        let after = self.effects(firings.iter().copied());
+        let after = effects(firings.iter().copied(), |transition| &self.changes[transition as usize]);
         let tokens = |place: u32| f64::from(marking[place as usize]);
         let mut constraints: Vec<_> = after.iter().map(|(place, sum)| sum.clone().geq(-tokens(*place))).collect();
         for bound in bounds {
@@ -431,19 +362,19 @@ impl Machine {
         }
         let objective: Expression = firings.iter().map(|(_, firing)| *firing).sum();
         let solution = optimize(&variables, &objective, &constraints, context)?;
-        Ok(solution.map(|solution| rounded(firings.iter().copied(), &solution)))
+        Ok(solution.map(|solution| rounded(firings.iter().map(|(own, firing)| (*own, solution.value(*firing))))))
     }
 }
 
 /// The firings of a solution as whole numbers; it is a hint.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is a hint")]
-fn rounded(firings: impl Iterator<Item = (u32, Variable)>, solution: &impl Solution) -> Vec<(u32, u64)> {
-    let times = |firing| (solution.value(firing) - 1e-6).ceil().clamp(0.0, 1e12) as u64;
-    firings.map(|(transition, firing)| (transition, times(firing))).filter(|(_, times)| *times > 0).collect()
+fn rounded(firings: impl Iterator<Item = (u32, f64)>) -> Vec<(u32, u64)> {
+    let whole = |times: f64| (times - 1e-6).ceil().clamp(0.0, 1e12) as u64;
+    firings.map(|(transition, times)| (transition, whole(times))).filter(|(_, times)| *times > 0).collect()
 }
 
 /// The inequalities among facts, with their numbers.
-fn bounds(facts: &[Fact]) -> impl Iterator<Item = (usize, &LinearBound)> {
+pub(super) fn bounds(facts: &[Fact]) -> impl Iterator<Item = (usize, &LinearBound)> {
     facts.iter().enumerate().filter_map(|(number, fact)| match fact {
         Fact::Bound(bound) => Some((number, bound)),
         Fact::Choice(_) => None,
@@ -451,7 +382,7 @@ fn bounds(facts: &[Fact]) -> impl Iterator<Item = (usize, &LinearBound)> {
 }
 
 /// Adds what a condition without deadlock says to the facts.
-fn learn(goal: &Formula, facts: &mut Vec<Fact>) {
+pub(super) fn learn(goal: &Formula, facts: &mut Vec<Fact>) {
     match goal {
         Formula::Constant(true) => {}
         Formula::Constant(false) => facts.push(Fact::Bound(LinearBound { terms: Vec::new(), bound: BigInt::one() })),

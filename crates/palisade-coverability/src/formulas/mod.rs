@@ -18,8 +18,10 @@
 //! Nothing here decides by itself: `palisade-verify` checks the evidence with code of its own.
 
 mod bounds;
+mod contradiction;
 mod equation;
 mod explore;
+mod folded;
 #[cfg(test)]
 mod inhibitor_tests;
 mod inhibitors;

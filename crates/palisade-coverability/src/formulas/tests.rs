@@ -469,3 +469,42 @@ fn sets_of_transitions_are_enough() {
     net.add_transition("end", arcs(&[power]), Vec::new());
     assert!(is_found(&net, &Formula::Deadlock));
 }
+
+/// Rings of many places are refuted on the folded net, and a run follows its firings.
+#[test]
+fn long_chains_are_folded() {
+    const RINGS: usize = 5;
+    const LENGTH: usize = 120;
+    let mut net = Net::default();
+    let place = |ring: usize, number: usize| PlaceId::from_index(ring * LENGTH + number % LENGTH);
+    for number in 0..RINGS * LENGTH {
+        net.add_place(format!("p{number}"), OmegaCount::Finite(u64::from(number % LENGTH == 0).into()));
+    }
+    for (ring, number) in (0..RINGS).flat_map(|ring| (0..LENGTH).map(move |number| (ring, number))) {
+        let arc = |number| vec![(place(ring, number), Count::ONE)];
+        net.add_transition(format!("t{ring}_{number}"), arc(number), arc(number + 1));
+    }
+    let both = |places: [(usize, usize); 2]| {
+        let at = |(ring, number)| {
+            Formula::AtLeast(LinearBound { terms: vec![(place(ring, number), 1.into())], bound: 1.into() })
+        };
+        Formula::All(places.into_iter().map(at).collect())
+    };
+    let goals = [both([(0, 30), (0, 90)]), both([(0, 100), (3, 80)])];
+    let machine = Machine::new(&net, &goals).unwrap();
+    let mut observers = Observers::new(&machine);
+    let mut prover = Prover::new(&net, &machine, &mut observers, &[]);
+    let mut facts = Vec::new();
+    equation::learn(&goals[0], &mut facts);
+    facts.iter().for_each(|fact| prover.name(fact));
+    assert!(prover.contradiction(&facts, &Context::default()).is_ok_and(|found| found.is_some()));
+    assert!(prover.folded.is_some_and(|folded| folded.left.len() < RINGS * LENGTH / 10));
+
+    let options = Options { deterministic: true, jobs: 1, ..Options::default() };
+    let mut answers = [None, None];
+    reach_all(&net, &goals, &options, |number, answer| {
+        check(&net, &goals[number], &answer.outcome);
+        answers[number] = answer.outcome.is_reachable();
+    });
+    assert_eq!(answers, [Some(false), Some(true)]);
+}

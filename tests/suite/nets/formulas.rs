@@ -139,6 +139,8 @@ const CROSSED: &str = "<pnml><net id='n' type='http://www.pnml.org/version-2009/
 <place id='a'><name><text>b</text></name><initialMarking><text>1</text></initialMarking></place>
 <place id='b'><name><text>c</text></name></place>
 <place id='d'><name><text>d</text></name></place>
+<place id='x'><name><text>same</text></name></place>
+<place id='y'><name><text>same</text></name><initialMarking><text>5</text></initialMarking></place>
 <transition id='t'><name><text>go</text></name></transition><transition id='u'><name><text>go</text></name></transition>
 <arc id='e' source='a' target='t'/><arc id='f' source='t' target='d'/><arc id='g1' source='b' target='u'/>
 </page></net></pnml>";
@@ -152,6 +154,8 @@ fn formulas_call_places_by_name_or_id() {
         ("AG (a + d <= 1)", 0),
         ("EF FIREABLE(t)", 1),
         ("EF FIREABLE(u)", 0),
+        ("AG (x <= 1)", 0),
+        ("AG (y <= 1)", 1),
     ] {
         let folder = folder(&[("a.pnml", CROSSED), ("q.formula", formula)]);
         let (found, document) = cover(folder.path(), &["a.pnml", "--query", "q.formula"]);
@@ -162,6 +166,7 @@ fn formulas_call_places_by_name_or_id() {
         refusal(folder.path(), &["a.pnml", "--query", "q.formula"]).0
     };
     assert_eq!(ask("EF (b >= 1)"), "`b` is the name of a place and the id of another one");
+    assert_eq!(ask("AG (same <= 1)"), "the net has several places of the name `same`");
     assert_eq!(ask("EF FIREABLE(go)"), "the net has several transitions of the name `go`");
     assert_eq!(ask("EF (z >= 1)"), "the net has no place `z`");
 }

@@ -14,6 +14,7 @@ use palisade_model::net::{
 };
 use palisade_model::text::{Diagnostic, Span};
 use rustc_hash::{FxHashMap, FxHashSet};
+use smol_str::SmolStr;
 use std::borrow::Cow;
 
 /// Names may hold anything but blanks and the signs of the grammar.
@@ -225,9 +226,10 @@ fn parse<B: Build>(
     let transition_names = net.transition_ids().map(|(id, transition)| (transition.name.as_str(), id));
     let place_ids = ids.iter().flat_map(|ids| &ids.places).map(|(id, place)| (id.as_str(), *place));
     let transition_ids = ids.iter().flat_map(|ids| &ids.transitions).map(|(id, transition)| (id.as_str(), *transition));
+    let namesakes = ids.iter().flat_map(|ids| &ids.namesakes).map(SmolStr::as_str);
     let mut reader = FormulaReader {
         lexer: Lexer::new(text, &FORMULA_LEXICON),
-        places: Nodes::new("place", place_names, place_ids),
+        places: Nodes::new("place", place_names, place_ids).with_namesakes(namesakes),
         transitions: Nodes::new("transition", transition_names, transition_ids),
         net,
         build,

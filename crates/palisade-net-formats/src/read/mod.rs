@@ -26,6 +26,7 @@ use palisade_model::net::{
     BUILT_IN, Format, Net, Problem, Property, Quantifier, Query, QueryFormat, ReachQuestion, ReadError, WhichQuestion,
 };
 use palisade_model::text::{Diagnostic, SourceText, Span};
+use rustc_hash::FxHashSet;
 use std::borrow::Cow;
 use std::io::Read;
 use std::str::Utf8Error;
@@ -238,6 +239,7 @@ fn ids_by_name(net: &Net) -> Ids {
     Ids {
         places: net.place_ids().map(|id| (net.places[id.index()].name.clone(), id)).collect(),
         transitions: net.transition_ids().map(|(id, transition)| (transition.name.clone(), id)).collect(),
+        namesakes: FxHashSet::default(),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use palisade_model::net::{PlaceId, TransitionId};
 use palisade_model::text::{Diagnostic, Span};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smol_str::SmolStr;
 
 /// How a net's document calls its nodes.
@@ -12,6 +12,8 @@ pub(super) struct Ids {
     pub(super) places: FxHashMap<SmolStr, PlaceId>,
     /// Transitions by id.
     pub(super) transitions: FxHashMap<SmolStr, TransitionId>,
+    /// Names that several places have: all but the first are called otherwise in the net.
+    pub(super) namesakes: FxHashSet<SmolStr>,
 }
 
 /// Places, or transitions, by what they are called.
@@ -54,6 +56,12 @@ impl<'a, Id: Copy + PartialEq> Nodes<'a, Id> {
             entry.or_insert(Called::One(node));
         }
         Self { kind, called }
+    }
+
+    /// The same, where these names call several nodes.
+    pub(super) fn with_namesakes(mut self, names: impl Iterator<Item = &'a str>) -> Self {
+        self.called.extend(names.map(|name| (name, Called::Namesakes)));
+        self
     }
 
     /// Whether a word calls some node.

@@ -273,6 +273,7 @@ impl<'a> Reader<'a> {
     fn unique_name(&mut self, node: Node<'a, 'a>, id: &str) -> SmolStr {
         let mut name = name_of(node).map_or_else(|| id.into(), SmolStr::from);
         while !self.names.insert(name.clone()) {
+            self.ids.namesakes.insert(name.clone());
             name = format_smolstr!("{name}#{id}");
         }
         name

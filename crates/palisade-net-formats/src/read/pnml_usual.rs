@@ -360,6 +360,7 @@ impl<'a> Reader<'a> {
     fn unique_name(&mut self, name: &str, id: &str) -> SmolStr {
         let mut name = SmolStr::from(name);
         while !self.names.insert(name.clone()) {
+            self.ids.namesakes.insert(name.clone());
             name = format_smolstr!("{name}#{id}");
         }
         name
@@ -442,6 +443,7 @@ mod tests {
         let (other, other_ids) = pnml::read_any("ring", text).unwrap_or_else(|why| panic!("{why:?}\n{text}"));
         assert_eq!(problem, other, "{text}");
         assert_eq!((ids.places, ids.transitions), (other_ids.places, other_ids.transitions), "{text}");
+        assert_eq!(ids.namesakes, other_ids.namesakes, "{text}");
         true
     }
 

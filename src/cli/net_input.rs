@@ -73,7 +73,7 @@ pub(super) struct LoadedProperties {
     /// The net, without inhibitor arcs.
     pub(super) net: Net,
     /// Bounds of the places that inhibitor arcs test.
-    complements: Vec<Complement>,
+    pub(super) complements: Vec<Complement>,
     /// The properties.
     pub(super) properties: Vec<Property>,
     /// The net's file.

@@ -17,6 +17,8 @@ pub struct AskedQuestion {
     pub certificate: Option<String>,
     /// Whether the evidence was checked and accepted; nothing where it was not checked.
     pub accepted: Option<bool>,
+    /// The transition or the marking that the answer is about, where the question has no file.
+    pub note: Option<String>,
 }
 
 /// What is known of how large a sum of tokens gets, each side with the question that shows it.
@@ -113,6 +115,20 @@ impl AnsweredProperty<'_> {
     pub fn word(&self) -> Option<String> {
         let bound = self.bound.as_ref().and_then(AskedBound::word);
         bound.or_else(|| self.value().map(|value| if value { "TRUE" } else { "FALSE" }.to_owned()))
+    }
+
+    /// What its answers are about, a line for each of the first.
+    pub fn notes(&self) -> Vec<String> {
+        const FIRST: usize = 10;
+        let notes: Vec<&String> = self
+            .questions
+            .iter()
+            .filter(|question| question.coverable.is_some())
+            .filter_map(|question| question.note.as_ref())
+            .collect();
+        let mut lines: Vec<String> = notes.iter().take(FIRST).map(|note| format!("  {note}")).collect();
+        lines.extend(notes.len().checked_sub(FIRST + 1).map(|more| format!("  and {} more", more + 1)));
+        lines
     }
 
     /// The line about it.

@@ -2,6 +2,7 @@
 
 use super::CoverArguments;
 use super::found::Found;
+use super::notes::note;
 use crate::cli::asked::question;
 use crate::cli::files::NewFile;
 use crate::cli::folder::create_folder;
@@ -18,6 +19,7 @@ use crate::report::contest::{AnsweredProperty, AskedBound, AskedQuestion};
 use crate::report::documents::{self, ContestContext, ContestDocument};
 use crate::report::page::contest_page;
 use crate::syntax::InputError;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -53,7 +55,10 @@ pub(super) fn run(arguments: &CoverArguments, shared: &SharedOptions) -> Result<
 }
 
 fn unwritten(folder: &Path, error: &std::io::Error) -> InputError {
+    let help = "`--certificate` names a folder where several questions are asked";
+    let help = (!folder.is_dir()).then(|| help.to_owned());
     InputError::file(folder.display().to_string(), format!("the evidence cannot be written: {error}"))
+        .with_help_if(help)
 }
 
 /// The work of questions of reachability before those of coverability in deterministic mode.
@@ -87,6 +92,8 @@ pub(super) struct Contest<'a> {
     is_rejected: bool,
     /// Evidence that could not be written.
     failure: Option<InputError>,
+    /// The names of files with evidence, each with that of its question.
+    files: BTreeMap<String, String>,
 }
 
 impl<'a> Contest<'a> {
@@ -106,6 +113,7 @@ impl<'a> Contest<'a> {
             seconds: 0.0,
             certificate: None,
             accepted: None,
+            note: None,
         };
         let answers = loaded.properties.iter().map(|property| AnsweredProperty {
             property,
@@ -125,6 +133,7 @@ impl<'a> Contest<'a> {
             accepted_set: None,
             is_rejected: false,
             failure: None,
+            files: BTreeMap::new(),
         }
     }
 
@@ -256,6 +265,10 @@ impl<'a> Contest<'a> {
     fn take(&mut self, index: usize, found: &Found<'_>, limits: &Limits) {
         let (property, number) = self.place_of(index);
         let mut asked = found.asked();
+        if let (Some(_), Found::Reach(net, _, answer)) = (&self.arguments.input.ask, found) {
+            let (id, unwritten) = (&self.loaded.properties[property].id, self.loaded.complements.len());
+            asked.note = note(id, number, net, unwritten, answer);
+        }
         if found.has_evidence() {
             self.confirm(&self.name_of(property, &WhichQuestion::Number(number + 1)), found, limits, &mut asked);
         } else if self.arguments.verify {
@@ -361,12 +374,26 @@ impl<'a> Contest<'a> {
         }
     }
 
+    /// What the file with the evidence for a question is called, without its extension: two
+    /// questions have two files.
+    fn file_name(&mut self, name: &str) -> String {
+        let plain = |c: char| if c.is_alphanumeric() || c == '-' || c == '.' { c } else { '_' };
+        let mut plain: String = name.chars().map(plain).collect();
+        // Files whose names begin with a point are hidden from `*`.
+        if plain.starts_with('.') {
+            plain.insert(0, '_');
+        }
+        let names = (1..).map(|number| if number == 1 { plain.clone() } else { format!("{plain}-{number}") });
+        let is_free = |file: &String| self.files.get(file).is_none_or(|other| other == name);
+        let file = names.into_iter().find(is_free).expect("names do not end");
+        self.files.insert(file.clone(), name.to_owned());
+        file
+    }
+
     /// Writes evidence; its path.
-    fn write(&self, folder: &Path, name: &str, found: &Found<'_>) -> std::io::Result<String> {
+    fn write(&mut self, folder: &Path, name: &str, found: &Found<'_>) -> std::io::Result<String> {
         let evidence = found.evidence(|problem| self.loaded.subject(problem, name)).expect("it is an answer");
-        let plain: String =
-            name.chars().map(|c| if c.is_alphanumeric() || c == '-' || c == '.' { c } else { '_' }).collect();
-        let path = folder.join(format!("{plain}.json"));
+        let path = folder.join(format!("{}.json", self.file_name(name)));
         let _writing = pending::writing();
         let mut file = NewFile::create(&path)?;
         evidence.write(&mut file)?;
@@ -382,7 +409,8 @@ impl<'a> Contest<'a> {
             if !*told && (is_end || nothing_to_ask || answer.is_known()) {
                 *told = true;
                 if !self.shared.json {
-                    print_and_keep(answer.line() + "\n");
+                    let lines: Vec<String> = [answer.line()].into_iter().chain(answer.notes()).collect();
+                    print_and_keep(lines.join("\n") + "\n");
                 }
             }
         }

@@ -70,6 +70,7 @@ impl Found<'_> {
             seconds: 0.0,
             certificate: None,
             accepted: None,
+            note: None,
         }
     }
 

@@ -3,6 +3,7 @@
 mod bounds;
 mod contest;
 mod found;
+mod notes;
 mod reach;
 
 use super::asked;
@@ -38,7 +39,7 @@ pub(super) struct CoverArguments {
     #[command(flatten)]
     pub(super) page: PageOption,
     /// The strategy; by default a portfolio of all of them.
-    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = strategies())]
+    #[arg(long, value_name = "NAME", default_value = "auto", value_parser = strategies(), conflicts_with = "ask")]
     pub(super) strategy: &'static str,
     /// Write the net in the format that this file's extension tells (.spec, .tts, .pnml, .lola,
     /// .net, .dot), its question beside it, and do not search.
@@ -47,9 +48,10 @@ pub(super) struct CoverArguments {
     /// Answer all properties of the question's file (Model Checking Contest) in one run, a line
     /// `FORMULA ID TRUE TECHNIQUES …` for each. Evidence goes to a folder then, a file for each
     /// question.
-    #[arg(long, conflicts_with_all = ["write", "property", "strategy"])]
+    #[arg(long, conflicts_with_all = ["write", "property", "strategy", "ask"])]
     all: bool,
-    /// Write the evidence for the answer to this file, for `palisade verify`.
+    /// Write the evidence for the answer to this file, for `palisade verify`; with `--all` and
+    /// `--ask` the evidence for each question to a file in this folder.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(super) certificate: Option<PathBuf>,
     /// Check the evidence of the answer before reporting it, as `palisade verify` does.
@@ -189,6 +191,14 @@ fn write_net(path: &Path, file: &str, loaded: &LoadedNet, shared: &SharedOptions
     }
     let failed = |error: std::io::Error| InputError::file(&name, format!("cannot be written: {error}"));
     let files = written.files(path, format);
+    let (query, _) = loaded.question();
+    let sources = [Some(file.to_owned()), query].into_iter().flatten();
+    let sources: Vec<PathBuf> = sources.filter_map(|source| Path::new(&source).canonicalize().ok()).collect();
+    if let Some((lost, _)) = files.iter().find(|(path, _)| path.canonicalize().is_ok_and(|it| sources.contains(&it))) {
+        let message = format!("`{}` would be replaced, which was read", lost.display());
+        let help = "give the net another name, or write it to another folder".to_owned();
+        return Err(InputError::file(&name, message).with_help_if(Some(help)));
+    }
     write_together(&files).map_err(failed)?;
     let paths: Vec<String> = files.iter().map(|(path, _)| path.display().to_string()).collect();
     if shared.json {

@@ -11,7 +11,9 @@ use crate::cli::output::{print_document, print_line, remark_line};
 use crate::cli::verify::NotAccepted;
 use crate::cli::{Exit, SharedOptions, print_input_error};
 use crate::report::counted;
-use crate::report::documents::{EvidenceText, JobDocument, LineCounts, MergeDocument, MergedAnswer, ResultDocument};
+use crate::report::documents::{
+    EvidenceText, JobDocument, LineCounts, MergeDocument, MergedAnswer, MergedProperty, ResultDocument,
+};
 use crate::syntax::InputError;
 use clap::Args;
 use rayon::prelude::*;
@@ -153,7 +155,7 @@ impl Question<'_> {
                 }
             }
         };
-        let Told { exit, verdict, reason, cost, accepted } = told;
+        let Told { exit, verdict, reason, cost, properties, accepted } = told;
         Ok(MergedAnswer {
             arguments: whole(&first.arguments).to_vec(),
             jobs: self.parts.len(),
@@ -162,6 +164,7 @@ impl Question<'_> {
             reason,
             cost: cost.as_ref().map(|(cost, _)| cost.clone()),
             cheapest: cost.map(|(_, is_cheapest)| is_cheapest),
+            properties: properties.into_iter().map(|(id, value)| MergedProperty { id, value }).collect(),
             accepted: accepted.kinds,
             certificates: accepted.paths,
             seconds: self.parts.iter().map(|(_, result)| result.seconds).sum(),
@@ -180,11 +183,11 @@ impl Question<'_> {
         };
         match accept(asked.as_mut(), evidence, self.folder, self.shared) {
             Ok(accepted) => {
-                let Answer { exit: shown, verdict, cost } = asked.answer();
+                let Answer { exit: shown, verdict, cost, properties } = asked.answer();
                 if shown != exit {
                     return Told::rejected("there is no evidence for the answer");
                 }
-                Told { exit, verdict: Some(verdict.to_owned()), reason: None, cost, accepted }
+                Told { exit, verdict: Some(verdict.to_owned()), reason: None, cost, properties, accepted }
             }
             Err(NotAccepted::Rejected(reason)) => Told::rejected(&reason),
             Err(NotAccepted::Stopped(reason)) => Told {
@@ -217,6 +220,7 @@ struct Told {
     verdict: Option<String>,
     reason: Option<String>,
     cost: Option<(String, bool)>,
+    properties: Vec<(String, Option<String>)>,
     accepted: Accepted,
 }
 
@@ -224,13 +228,17 @@ impl Told {
     /// That the evidence is rejected.
     fn rejected(reason: &str) -> Self {
         let reason = Some(format!("the evidence is rejected: {}", reason.trim_end()));
-        Self { exit: Exit::Rejected, verdict: None, reason, cost: None, accepted: Accepted::default() }
+        Self::without_answer(Exit::Rejected, None, reason)
     }
 
     /// What a job says that has no answer.
     fn said(exit: Exit, result: &ResultDocument) -> Self {
         let verdict = (exit == Exit::Unknown).then(|| "unknown".to_owned());
-        Self { exit, verdict, reason: reason(result), cost: None, accepted: Accepted::default() }
+        Self::without_answer(exit, verdict, reason(result))
+    }
+
+    fn without_answer(exit: Exit, verdict: Option<String>, reason: Option<String>) -> Self {
+        Self { exit, verdict, reason, cost: None, properties: Vec::new(), accepted: Accepted::default() }
     }
 
     /// The same, with the job's reason why it is not known.
@@ -265,9 +273,17 @@ fn print(answers: &[MergedAnswer], jobs: usize, lines: LineCounts, shared: &Shar
             line.push_str(&format!(" [{}]", counted(answer.jobs, "part")));
         }
         print_line(line);
+        for MergedProperty { id, value } in &answer.properties {
+            print_line(format_args!("  {id} {}", value.as_deref().unwrap_or("unknown")));
+        }
     }
     let count = |exit: Exit| answers.iter().filter(|answer| answer.exit == exit.code()).count();
-    let mut parts = vec![format!("{} hold", count(Exit::Holds)), format!("{} fail", count(Exit::Fails))];
+    let of_all = |answer: &&MergedAnswer| answer.exit == Exit::Holds.code() && !answer.properties.is_empty();
+    let of_all = answers.iter().filter(of_all).count();
+    let mut parts = vec![format!("{} hold", count(Exit::Holds) - of_all), format!("{} fail", count(Exit::Fails))];
+    if of_all > 0 {
+        parts.push(format!("{of_all} answered for each property"));
+    }
     for (exit, word) in [(Exit::Unknown, "unknown"), (Exit::BadInput, "refused"), (Exit::Rejected, "rejected")] {
         if count(exit) > 0 {
             parts.push(format!("{} {word}", count(exit)));

@@ -201,6 +201,78 @@ fn a_question_of_reachability_is_asked_alone() {
     }
 }
 
+/// Questions whose ids make one name of a file have a file each; an id that is missing or there
+/// twice is refused.
+#[test]
+fn each_question_has_a_file_of_its_own() {
+    let folder = folder(&[(ef(&at_least(1, "b")), Some(true)), (ag(&at_most("a", 1)), Some(true))]);
+    let plain = std::fs::read_to_string(folder.path().join("ring.xml")).expect("the query");
+    let ask = |one: &str, other: &str| {
+        let text = plain.replace("ring-00", one).replace("ring-01", other);
+        std::fs::write(folder.path().join("ring.xml"), text).expect("it is written");
+        palisade(folder.path(), &["cover", "ring.pnml", "--all", "--certificate", "files"])
+    };
+    assert_eq!(ask("../a/b", "../a b").status.code(), Some(0));
+    let files = std::fs::read_dir(folder.path().join("files")).expect("evidence");
+    let mut files: Vec<_> = files.map(|file| file.expect("a file").file_name().into_string().expect("UTF-8")).collect();
+    files.sort();
+    assert_eq!(files, ["_.._a_b_1-2.json", "_.._a_b_1.json"]);
+    for file in files {
+        let verified = palisade(folder.path(), &["verify", &format!("files/{file}")]);
+        assert_eq!(verified.status.code(), Some(0), "{verified:?}");
+    }
+    for (one, other, message) in [("a", "a", "the property id `a` is used twice"), ("", "b", "the property has no id")]
+    {
+        let run = ask(one, other);
+        assert_eq!(run.status.code(), Some(2), "{run:?}");
+        assert!(String::from_utf8_lossy(&run.stderr).contains(message), "{run:?}");
+    }
+}
+
+/// Merged answers about all properties say what each comes to.
+#[test]
+fn merged_jobs_say_what_each_property_comes_to() {
+    let folder = folder(&[(ef(&at_least(1, "b")), Some(true)), (ag(&at_most("a", 0)), Some(false))]);
+    let succeed = |arguments: &[&str]| {
+        let run = palisade(folder.path(), arguments);
+        assert_eq!(run.status.code(), Some(0), "{run:?}");
+        run.stdout
+    };
+    for (each, values, line) in [
+        ("--all", ["ring-00 TRUE", "ring-01 FALSE"].as_slice(), "0 hold, 0 fail, 1 answered for each property"),
+        ("--ask one-safe", ["one-safe FALSE"].as_slice(), "0 hold, 0 fail, 1 answered for each property"),
+        ("--ask upper-bounds", ["upper-bounds:a 1", "upper-bounds:e UNBOUNDED"].as_slice(), "0 hold, 0 fail"),
+    ] {
+        succeed(&["plan", "cover", "ring.pnml", "--each", each, "-o", "jobs.jsonl"]);
+        succeed(&["run", "jobs.jsonl"]);
+        let text = String::from_utf8(succeed(&["merge", "jobs.jsonl"])).expect("UTF-8");
+        for value in values {
+            assert!(text.contains(&format!("\n  {value}\n")), "{value}: {text}");
+        }
+        assert!(text.contains(line), "{text}");
+    }
+}
+
+/// Answers to questions without a file name the transition or the marking.
+#[test]
+fn answers_name_what_they_are_about() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let net = "PLACE p, q, r; MARKING p: 3; TRANSITION t CONSUME p: 2; PRODUCE q: 1, r: 2; TRANSITION w CONSUME q: 2; PRODUCE r: 1;";
+    std::fs::write(folder.path().join("a.lola"), net).expect("it is written");
+    for (ask, lines) in [
+        (
+            "deadlock",
+            "FORMULA deadlock TRUE TECHNIQUES EXPLICIT\n  nothing fires after 1 firing, at `p` 1, `q` 1, `r` 2\n",
+        ),
+        ("one-safe", "\n  `p` 3 at the beginning\n"),
+        ("quasi-live", "\n  no run fires `w`\n"),
+    ] {
+        let run = palisade(folder.path(), &["cover", "a.lola", "--ask", ask]);
+        let text = String::from_utf8(run.stdout).expect("UTF-8");
+        assert!(text.contains(lines), "{ask}: {text}");
+    }
+}
+
 #[test]
 fn some_questions_need_no_file() {
     let folder = folder(&[]);

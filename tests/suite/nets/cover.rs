@@ -115,6 +115,16 @@ fn nets_are_rewritten_in_other_formats() {
     let question = std::fs::read_to_string(folder.path().join("tina.formula")).expect("it was written");
     assert_eq!(question, "EF ((held >= 2))\n");
     assert_eq!(palisade(folder.path(), &["cover", "lock.spec", "--write", "copy.xyz"]).status.code(), Some(2));
+    // What was read is not replaced: the net, or the question.
+    for arguments in [
+        ["cover", "./copy.lola", "--write", "copy.lola"].as_slice(),
+        ["cover", "lock.spec", "--write", "lock.spec"].as_slice(),
+        ["cover", "copy.lola", "--query", "copy.formula", "--write", "copy.net"].as_slice(),
+    ] {
+        let output = palisade(folder.path(), arguments);
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("would be replaced, which was read"), "{output:?}");
+    }
 }
 
 #[test]

@@ -14,6 +14,7 @@ use palisade_model::net::{
 };
 use palisade_model::text::Diagnostic;
 use roxmltree::{Document, Node};
+use rustc_hash::FxHashSet;
 
 /// Reads the property of that id, or the only one, as a question of coverability. What is none may
 /// be one of reachability, where that is asked for.
@@ -90,7 +91,21 @@ pub(super) fn read_all(text: &str, net: &Net, ids: &Ids) -> Result<Vec<Property>
         let complaint = Diagnostic::error("the file holds no property", root).with_expected(["`<property>`"]);
         return Err(vec![complaint]);
     }
+    let nodes = document.descendants().filter(|node| is(*node, "property"));
+    let mut known = FxHashSet::default();
+    for (property, node) in properties.iter().zip(nodes) {
+        if property.id.is_empty() {
+            return Err(complain(Diagnostic::error("the property has no id", span(node)).with_expected(["`<id>`"])));
+        }
+        if !known.insert(&property.id) {
+            return Err(complain(used_twice(&property.id, node)));
+        }
+    }
     Ok(properties)
+}
+
+fn used_twice(id: &str, second: Node<'_, '_>) -> Diagnostic {
+    Diagnostic::error(format!("the property id `{id}` is used twice"), span(second))
 }
 
 fn choose<'a>(document: &'a Document<'a>, property: Option<&str>) -> Result<Node<'a, 'a>, Diagnostic> {
@@ -105,7 +120,7 @@ fn choose<'a>(document: &'a Document<'a>, property: Option<&str>) -> Result<Node
                 expecting_ids(Diagnostic::error(message, root), all.iter().map(id_of))
             })?;
             if let Some(second) = named.next() {
-                return Err(Diagnostic::error(format!("the property id `{id}` is used twice"), span(*second)));
+                return Err(used_twice(id, *second));
             }
             first
         }

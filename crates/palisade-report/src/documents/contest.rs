@@ -102,6 +102,9 @@ pub struct ContestQuestion<'a> {
     /// Whether the evidence was accepted, where it was checked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted: Option<bool>,
+    /// The transition or the marking that the answer is about, where the question has no file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<&'a str>,
 }
 
 /// What a question asks.
@@ -225,6 +228,7 @@ impl<'a> ContestQuestion<'a> {
             seconds: question.seconds,
             certificate: question.certificate.as_deref(),
             accepted: question.accepted,
+            note: question.note.as_deref(),
         }
     }
 }

@@ -160,6 +160,16 @@ pub struct LineCounts {
     pub foreign: usize,
 }
 
+/// A property of a query, with what the accepted evidence says of it.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct MergedProperty {
+    /// The id.
+    pub id: String,
+    /// `TRUE`, `FALSE`, a bound or `UNBOUNDED`; null where it is unknown.
+    pub value: Option<String>,
+}
+
 /// The answer of one job, or of all parts of one.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
@@ -182,6 +192,9 @@ pub struct MergedAnswer {
     /// Whether the evidence shows that no repair is cheaper.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cheapest: Option<bool>,
+    /// The properties of a query that all are asked of.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub properties: Vec<MergedProperty>,
     /// The kinds of the evidence that was checked and accepted.
     pub accepted: Vec<String>,
     /// The files with that evidence, where they were asked for.

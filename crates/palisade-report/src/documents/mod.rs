@@ -52,8 +52,8 @@ pub use fences::{
 pub use fmt::FmtDocument;
 pub use header::{FileHeader, Header, VerdictHeader};
 pub use jobs::{
-    EvidenceText, JobDocument, JobInput, LineCounts, MergeDocument, MergedAnswer, PlanDocument, ResultDocument,
-    RunDocument, UnfinishedJob,
+    EvidenceText, JobDocument, JobInput, LineCounts, MergeDocument, MergedAnswer, MergedProperty, PlanDocument,
+    ResultDocument, RunDocument, UnfinishedJob,
 };
 pub use listing::{CompletionsDocument, ManDocument, SchemaDocument};
 #[cfg(feature = "plots")]

@@ -38,6 +38,16 @@ pub(super) struct Answer {
     pub(super) verdict: &'static str,
     /// What the repair costs, and whether none is cheaper.
     pub(super) cost: Option<(String, bool)>,
+    /// The properties of a query by their ids, each with `TRUE`, `FALSE` or its bound where that is
+    /// known.
+    pub(super) properties: Vec<(String, Option<String>)>,
+}
+
+impl Answer {
+    /// An answer to one question.
+    fn new(exit: Exit, verdict: &'static str) -> Self {
+        Self { exit, verdict, cost: None, properties: Vec::new() }
+    }
 }
 
 /// What a job asks.

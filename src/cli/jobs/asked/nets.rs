@@ -23,6 +23,8 @@ pub(super) struct Coverability {
     properties: Option<Vec<Property>>,
     /// Of the properties that ask for bounds, by id, what evidence has shown.
     bounds: BTreeMap<String, Shown>,
+    /// Whether evidence is about reachability.
+    is_reach: bool,
 }
 
 /// What evidence has shown of a bound.
@@ -37,10 +39,13 @@ struct Shown {
 }
 
 impl Shown {
-    /// Whether it is known how large the sum gets.
-    fn is_known(&self) -> bool {
-        self.is_unbounded
-            || matches!((&self.reached, &self.excluded), (Some(reached), Some(excluded)) if *excluded == reached + 1)
+    /// How large the sum gets, where that is known.
+    fn word(&self) -> Option<String> {
+        match (&self.reached, &self.excluded) {
+            _ if self.is_unbounded => Some("UNBOUNDED".to_owned()),
+            (Some(reached), Some(excluded)) if *excluded == reached + 1 => Some(reached.to_string()),
+            _ => None,
+        }
     }
 
     fn take(&mut self, tokens: BigInt, is_reached: bool) -> Result<(), String> {
@@ -78,7 +83,7 @@ impl Coverability {
         let files = inputs.iter().enumerate().map(|input| (input.1.sha256.clone(), format(input))).collect();
         if !command.asks_about_all() {
             let questions = Questions::new([options.property]);
-            return Ok(Self { files, questions, properties: None, bounds: BTreeMap::new() });
+            return Ok(Self { files, questions, properties: None, bounds: BTreeMap::new(), is_reach: false });
         }
         let properties = options.read_properties_within(&path, &Limits::none())?.properties;
         let names = properties.iter().flat_map(|property| {
@@ -87,7 +92,7 @@ impl Coverability {
         let questions = Questions::new(names.collect::<Vec<_>>());
         let asks_bound = |property: &&Property| property.claim.bound().is_some();
         let bounds = properties.iter().filter(asks_bound).map(|it| (it.id.clone(), Shown::default())).collect();
-        Ok(Self { files, questions, properties: Some(properties), bounds })
+        Ok(Self { files, questions, properties: Some(properties), bounds, is_reach: false })
     }
 
     /// Takes the answer to a question, which may be about a bound.
@@ -107,15 +112,16 @@ impl Coverability {
         id.and_then(|id| self.bounds.get_mut(id)).map_or(Ok(()), Shown::take_unbounded)
     }
 
-    /// Whether it is known of each property what it asks.
-    fn are_known(&self, properties: &[Property]) -> bool {
+    /// The properties by their ids, each with what is known of what it asks.
+    fn values(&self, properties: &[Property]) -> Vec<(String, Option<String>)> {
         let mut answers = self.questions.answers().map(|answer| answer.map(|is_safe| !is_safe));
-        let mut is_known = |property: &Property| {
+        let value = |property: &Property| {
             let own: Vec<Option<bool>> = answers.by_ref().take(property.claim.questions().len()).collect();
-            let is_bounded = self.bounds.get(&property.id).is_some_and(Shown::is_known);
-            is_bounded || property.claim.value(&own).is_some()
+            let bound = self.bounds.get(&property.id).and_then(Shown::word);
+            let value = property.claim.value(&own).map(|holds| if holds { "TRUE" } else { "FALSE" }.to_owned());
+            (property.id.clone(), bound.or(value))
         };
-        properties.iter().fold(true, |all, property| is_known(property) && all)
+        properties.iter().map(value).collect()
     }
 }
 
@@ -128,6 +134,7 @@ impl Asked for Coverability {
     }
 
     fn take(&mut self, evidence: &Evidence, _accepted: &AcceptedEvidence) -> Result<(), String> {
+        self.is_reach |= matches!(evidence, Evidence::Reachable(..) | Evidence::Unreachable(..));
         match evidence {
             Evidence::Uncoverable(subject, _) | Evidence::Unreachable(subject, _) => {
                 self.take_answer(&subject.property, false)
@@ -141,16 +148,19 @@ impl Asked for Coverability {
     }
 
     fn answer(&self) -> Answer {
-        let (exit, verdict) = match &self.properties {
-            None => match self.questions.exit() {
-                Exit::Holds => (Exit::Holds, "uncoverable"),
-                Exit::Fails => (Exit::Fails, "coverable"),
-                _ => (Exit::Unknown, "unknown"),
-            },
-            // Which of them hold is no judgement of the net.
-            Some(properties) if self.are_known(properties) => (Exit::Holds, "answered"),
-            Some(_) => (Exit::Unknown, "unknown"),
+        let Some(properties) = &self.properties else {
+            return match self.questions.exit() {
+                Exit::Holds if self.is_reach => Answer::new(Exit::Holds, "unreachable"),
+                Exit::Holds => Answer::new(Exit::Holds, "uncoverable"),
+                Exit::Fails if self.is_reach => Answer::new(Exit::Fails, "reachable"),
+                Exit::Fails => Answer::new(Exit::Fails, "coverable"),
+                _ => Answer::new(Exit::Unknown, "unknown"),
+            };
         };
-        Answer { exit, verdict, cost: None }
+        let properties = self.values(properties);
+        // Which of them hold is no judgement of the net.
+        let is_known = properties.iter().all(|(_, value)| value.is_some());
+        let (exit, verdict) = if is_known { (Exit::Holds, "answered") } else { (Exit::Unknown, "unknown") };
+        Answer { properties, ..Answer::new(exit, verdict) }
     }
 }

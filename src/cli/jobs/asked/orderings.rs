@@ -123,8 +123,8 @@ impl Asked for WeakestOrderings {
 
     fn answer(&self) -> Answer {
         match &self.known {
-            None => Answer { exit: Exit::Unknown, verdict: "unknown", cost: None },
-            Some(Known::NotRobust) => Answer { exit: Exit::Fails, verdict: "not robust", cost: None },
+            None => Answer::new(Exit::Unknown, "unknown"),
+            Some(Known::NotRobust) => Answer::new(Exit::Fails, "not robust"),
             Some(Known::Robust(cost, is_cheapest)) => {
                 let (exit, cost) = (self.properties.exit(), Some((cost.to_string(), *is_cheapest)));
                 let verdict = match exit {
@@ -132,7 +132,7 @@ impl Asked for WeakestOrderings {
                     Exit::Fails => "violated",
                     _ => "unknown",
                 };
-                Answer { exit, verdict, cost }
+                Answer { cost, ..Answer::new(exit, verdict) }
             }
         }
     }

@@ -301,6 +301,6 @@ impl Asked for Verdicts {
             Exit::Fails => self.words.1,
             _ => "unknown",
         };
-        Answer { exit, verdict, cost: None }
+        Answer::new(exit, verdict)
     }
 }

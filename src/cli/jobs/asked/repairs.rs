@@ -191,14 +191,14 @@ impl Asked for Repair {
     }
 
     fn answer(&self) -> Answer {
-        let Some(known) = &self.known else { return Answer { exit: Exit::Unknown, verdict: "unknown", cost: None } };
+        let Some(known) = &self.known else { return Answer::new(Exit::Unknown, "unknown") };
         let (verdict, cost) = match (known, &self.goal) {
             (Known::Repaired(cost, is_cheapest), _) => ("repaired", Some((cost.to_string(), *is_cheapest))),
             (Known::Impossible, _) => ("impossible", None),
             (Known::Unneeded, Goal::Robust(_) | Goal::Language(..)) => ("robust", None),
             (Known::Unneeded, Goal::Properties(..) | Goal::Hangs(..) | Goal::LanguageHangs(..)) => ("holds", None),
         };
-        Answer { exit: exit(known), verdict, cost }
+        Answer { cost, ..Answer::new(exit(known), verdict) }
     }
 }
 

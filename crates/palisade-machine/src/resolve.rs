@@ -1,7 +1,7 @@
 //! From the file of roles to functions and arguments of the image.
 
 use crate::image::{Heap, HeapRole, Memory, SnapshotThread, Stacks};
-use crate::lift::{Narrowing, RoleCode};
+use crate::lift::{MOST_BITS, Narrowing, RoleCode};
 use crate::program;
 use crate::roles::{RolesFile, WrittenArgument, WrittenCopies, WrittenRole, span};
 use palisade_model::text::{Diagnostic, Span};
@@ -215,9 +215,10 @@ pub(crate) fn narrowed_cells(
                 return Err(Diagnostic::error(format!("the roles have no cell `{name}`"), place).with_help_if(help));
             };
             let (address, bytes, _) = cells[cell];
-            if narrowing.bits == 0 || narrowing.bits >= bytes * 8 || narrowing.bits > 32 {
+            let most = MOST_BITS.min(bytes * 8 - 1);
+            if !(1..=most).contains(&narrowing.bits) {
                 let message = format!("`{name}` has {} bits, and cannot be narrowed to {}", bytes * 8, narrowing.bits);
-                return Err(Diagnostic::error(message, place).with_help("say a smaller number of bits, 1 to 32"));
+                return Err(Diagnostic::error(message, place).with_help(format!("say 1 to {most}")));
             }
             if wanted.insert(address, narrowing.bits).is_some_and(|other| other != narrowing.bits) {
                 return Err(Diagnostic::error(format!("`{name}` is narrowed to two numbers of bits"), place));

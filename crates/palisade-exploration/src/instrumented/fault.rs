@@ -303,8 +303,8 @@ impl Fault {
         } else {
             let names = names.join(", ");
             format!(
-                "compute counters in fewer bits: `.narrow([{names}], 2)` in the harness, or `narrow = [{{ cells = \
-                 [{names}], bits = 2 }}]` in the file of roles"
+                "compute what counts for ever in fewer bits, as many as comparisons need: `.narrow([{names}], 2)` in \
+                 the harness, or `narrow = [{{ cells = [{names}], bits = 2 }}]` in the file of roles"
             )
         };
         format!(

@@ -42,7 +42,7 @@ pub(crate) use awaits::conditions;
 pub(crate) use contexts::{ContextId, Contexts, Place};
 pub(crate) use futex::Futex;
 pub(crate) use loops::drop_unreachable;
-pub(crate) use narrow::Narrowing;
+pub(crate) use narrow::{MOST_BITS, Narrowing};
 pub(crate) use posix::{Effect, Trial};
 pub(crate) use refusal::{Objection, ObjectionAt, advice_on_call};
 

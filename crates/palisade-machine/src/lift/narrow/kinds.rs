@@ -157,19 +157,29 @@ fn narrow_binary(operator: Op, left: (Expression, Kind), right: (Expression, Kin
     }
 }
 
+/// The most bits that anything is narrowed to.
+pub(crate) const MOST_BITS: u8 = 32;
+
 /// A side of a comparison in so many bits. With an order, constants must be numbers of that many
 /// bits.
 fn comparable((expression, kind): (Expression, Kind), bits: u8, order: Option<bool>) -> Result<Expression, Objection> {
-    let half = 1 << (bits - 1);
-    let range = match order {
-        Some(true) => -half..half,
-        Some(false) => 0..2 * half,
-        None => -half..2 * half,
+    let has_room = |bits: u8, value: &Value| {
+        let half = 1 << (bits - 1);
+        match order {
+            Some(true) => -half..half,
+            Some(false) => 0..2 * half,
+            None => -half..2 * half,
+        }
+        .contains(value)
     };
     match kind {
-        Constant(value) if !range.contains(&value) => {
-            Err(Objection::new(format!("a value narrowed to {bits} bits is compared with {value}, which needs more"))
-                .with_help("narrow it to more bits"))
+        Constant(value) if !has_room(bits, &value) => {
+            let message = format!("a value narrowed to {bits} bits is compared with {value}, which needs more");
+            let help = match (bits..=MOST_BITS).find(|bits| has_room(*bits, &value)) {
+                Some(bits) => format!("narrow it to {bits} bits, or more"),
+                None => format!("{MOST_BITS} bits are the most, so that it cannot be narrowed"),
+            };
+            Err(Objection::new(message).with_help(help))
         }
         Plain => Err(Objection::new("a narrowed value is compared with one that is not")
             .with_help("narrow the cell that the other one comes from as well")),
@@ -243,6 +253,11 @@ mod tests {
         ] {
             let error = with_constant(operator, false, constant).expect_err("is refused");
             assert!(error.message.contains(why), "{error:?}");
+            let most = (1 << MOST_BITS) - 1;
+            for (needed, help) in [(8, "to 4 bits, or more"), (most, "to 32 bits"), (most + 1, "cannot be narrowed")] {
+                let error = with_constant(Op::Equal, false, needed).expect_err("is refused");
+                assert!(error.help.as_deref().is_some_and(|own| own.contains(help)), "{error:?}");
+            }
         }
         let leaves = Leaves { register: &|_| Narrow { bits: 3, signed: true }, old: Plain };
         let register = |index| Expression::Register(RegisterId::from_index(index));

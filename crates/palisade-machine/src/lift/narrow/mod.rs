@@ -10,6 +10,8 @@
 
 mod kinds;
 
+pub(crate) use kinds::MOST_BITS;
+
 use super::refusal::Objection;
 use kinds::{Kind, Leaves, different, kept, rewritten};
 use palisade_model::program::{

@@ -2,7 +2,7 @@
 //! another.
 
 use crate::image::Memory;
-use crate::origins::short;
+use crate::origins::{is_meant, short};
 use crate::roles::{RolesFile, span};
 use palisade_model::program::{AcceptedDelay, Action, Instruction, Program};
 use palisade_model::text::{Diagnostic, Span};
@@ -60,7 +60,7 @@ fn places(
     let accesses = all.filter(|instruction| is_of_kind(&instruction.action));
     let places: BTreeSet<&str> =
         accesses.filter_map(|instruction| Some(program.source.origin(instruction.span)?.place.as_str())).collect();
-    let found = places.iter().filter(|place| *place == meant || short(place) == *meant);
+    let found = places.iter().filter(|place| is_meant(place, meant));
     let found: BTreeSet<String> = found.map(|place| (*place).to_owned()).collect();
     if found.is_empty() {
         let lines: BTreeSet<String> = places.iter().map(|place| short(place)).collect();

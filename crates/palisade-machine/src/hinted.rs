@@ -2,7 +2,7 @@
 
 use crate::image::Memory;
 use crate::lift::{Lifted, LiftedRole};
-use crate::origins::{Origins, short};
+use crate::origins::{Origins, is_meant, short};
 use crate::roles::{RolesFile, span};
 use palisade_model::program::Action;
 use palisade_model::text::{Diagnostic, Span};
@@ -29,7 +29,7 @@ pub(crate) fn places(
             for load in role.thread.instructions.iter().filter(|own| matches!(own.action, Action::Load { .. })) {
                 let place = &of_role[load.span.start].place;
                 lines.insert(short(place));
-                if place == meant || short(place) == *meant {
+                if is_meant(place, meant) {
                     hints[number].insert(load.span.start);
                     is_met = true;
                 }

@@ -122,6 +122,13 @@ pub(crate) fn short(place: &str) -> String {
     }
 }
 
+/// Whether a place, or a load or store there, is meant by what a person writes: answers name it
+/// without its column, and number its instructions, as in `ring.rs:32#2`.
+pub(crate) fn is_meant(place: &str, meant: &str) -> bool {
+    let line = meant.rsplit_once('#').filter(|(_, number)| is_number(number)).map_or(meant, |(line, _)| line);
+    place == meant || short(place) == line
+}
+
 fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
@@ -231,5 +238,8 @@ mod tests {
         assert_eq!(short("wake.c:26"), "wake.c:26");
         assert_eq!(short("wake.c:11/13@401136"), "wake.c:11/13");
         assert_eq!(short("worker+0x10"), "worker+0x10");
+        let means = |meant: &str| is_meant("wake.c:26:5", meant);
+        assert!(means("wake.c:26") && means("wake.c:26:5") && means("wake.c:26#2"));
+        assert!(!means("wake.c:2") && !means("wake.c:26#") && !means("wake.c:26#x") && !means("#2"));
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::image::Memory;
 use crate::lift::{Effect, Futex, Lifted, LiftedRole, Trial, conditions};
-use crate::origins::{Origins, short};
+use crate::origins::{Origins, is_meant, short};
 use crate::roles::{RolesFile, span};
 use palisade_model::program::{Action, Expression, Instruction, Patience, Program, Queue};
 use palisade_model::text::{Diagnostic, Span};
@@ -85,7 +85,7 @@ pub(crate) fn let_wait(program: &mut Program, places: &[(String, Span)]) -> Resu
         for own in threads.iter_mut().flat_map(|thread| &mut thread.instructions) {
             let Some(origin) = source.origin(own.span).filter(|_| own.action.address().is_some()) else { continue };
             lines.insert(short(&origin.place));
-            if origin.place == *meant || short(&origin.place) == *meant {
+            if is_meant(&origin.place, meant) {
                 own.set_patience(Patience::Idle);
                 is_met = true;
             }

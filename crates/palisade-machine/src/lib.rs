@@ -112,6 +112,14 @@ pub fn read_with(
     let mut roles = resolve::roles(&file, &memory).map_err(wrong)?;
     memory.heap = resolve::heap(&file, &memory, &mut roles).map_err(wrong)?;
     memory.stacks = resolve::stacks(&file, &memory, &mut roles).map_err(wrong)?;
+    if (file.source_order || file.orderings) && (memory.heap.is_some() || memory.stacks.is_some()) {
+        let message =
+            "roles take memory from the heap or share stacks, and about that the question is one of machine code alone";
+        return Err(wrong(
+            Diagnostic::error(message, roles::span(&file.image))
+                .with_help("leave `--model c11`, `--every-compilation` out, or prepare memory before the roles run"),
+        ));
+    }
     let calls: Vec<_> = roles.iter().map(|role| (role.function, role.arguments.as_slice())).collect();
     memory.fields = Fields::read(&bytes, &memory, &calls);
     // The roles of a snapshot give what their functions take.
@@ -206,11 +214,6 @@ pub fn read_with(
     }
     if let Some((_, span)) = hints.first().filter(|_| file.source_order) {
         return Err(wrong(Diagnostic::error("there are hints, of which nothing is said for every compilation", *span)));
-    }
-    if (file.source_order || file.orderings) && (memory.heap.is_some() || memory.stacks.is_some()) {
-        let message =
-            "roles take memory from the heap or share stacks, and about that the question is one of machine code alone";
-        return Err(wrong(Diagnostic::error(message, roles::span(&file.image))));
     }
     if !hints.is_empty() {
         let places = hinted::places(&hints, &lifted, &origins).map_err(wrong)?;

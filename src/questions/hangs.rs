@@ -14,6 +14,7 @@ use crate::report::models::model_name;
 use crate::report::place::doing_at;
 use crate::report::subject::program_words;
 use crate::robustness::Fault;
+use crate::semantics::Effect;
 use crate::semantics::graphs::Axioms;
 use crate::syntax::final_claim_text;
 use std::collections::BTreeSet;
@@ -185,9 +186,12 @@ impl WaitsForEver<'_> {
                 write.map_or("what was there at first".to_owned(), |write| format!("what step {} wrote", write + 1));
             format!("step {} reads {written}: it need not see what came later", step + 1)
         });
+        let is_of_x86 = self.language.is_some() && graph.is_none() && !stuck.is_interleaving;
+        let on_x86 = is_of_x86.then(|| format!("this is an execution on x86, which {} has as well", self.under()));
+        let instance = instance.map(|words| format!("instance: {words}"));
         Shown {
             headline,
-            above: instance.map(|words| format!("instance: {words}")).into_iter().chain(older).collect(),
+            above: instance.into_iter().chain(on_x86).chain(older).collect(),
             run: Run::Threads(run),
             below,
             cycle: None,
@@ -197,6 +201,20 @@ impl WaitsForEver<'_> {
             attacker: None,
             related: Vec::new(),
         }
+    }
+
+    /// Of machine code, who has failed: what a panic does next is not in the computation.
+    fn failures(&self, stuck: &Stuck) -> Option<String> {
+        let program = self.about.program;
+        let event = stuck.events.iter().find(|event| event.effect == Effect::Failure)?;
+        let (name, instruction) = (stuck.instance.copy_name(program, event.step.copy), event.step.kind.instruction()?);
+        let at = doing_at(program, event.step.copy.thread, instruction);
+        program.source.is_listing.then(|| {
+            format!(
+                "  `{name}` has failed{at} and stops there: a panic that drops guards, or wakes who waits, is not \
+                 followed, so the failure is what to correct first"
+            )
+        })
     }
 
     fn tell_stuck<'a>(&'a self, account: &mut Account<'a>, stuck: &'a Stuck) {
@@ -215,7 +233,8 @@ impl WaitsForEver<'_> {
             false if self.language.is_some() && stuck.graph.is_none() => " on x86 already",
             false => "",
         };
-        account.phrase = format!("stuck{already}, {short}");
+        let failed = if self.failures(stuck).is_some() { ", once a role has failed" } else { "" };
+        account.phrase = format!("stuck{already}{failed}, {short}");
         account.message = format!("stuck under {}: {short}", self.shows_under(stuck));
         for waiter in stuck.waiters.iter().filter(|waiter| !waiter.is_idle) {
             let (thread, instruction) = (waiter.copy.thread, waiter.instruction);
@@ -224,7 +243,8 @@ impl WaitsForEver<'_> {
             account.marks.push((line(program, thread, instruction), Mark::Waiting, "waits for ever".to_owned()));
         }
         let waiters = waiters.into_iter().map(|words| format!("  {words}"));
-        let below = std::iter::once("nobody goes on:".to_owned()).chain(waiters).collect();
+        let failures = self.failures(stuck).into_iter();
+        let below = std::iter::once("nobody goes on:".to_owned()).chain(waiters).chain(failures).collect();
         account.answer = Answer::Violated(self.shown(stuck, format!("stuck: {short}"), below));
     }
 }

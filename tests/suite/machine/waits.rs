@@ -65,16 +65,21 @@ void wakes_one(void) { word = 1; __sync_synchronize(); syscall(202, &word, 129, 
 void wakes_all(void) { word = 1; __sync_synchronize(); syscall(202, &word, 129, 0x7fffffff); }
 ";
 
+/// Builds the image `woken`.
+fn build(folder: &Path, text: &str) {
+    std::fs::write(folder.join("woken.c"), text).expect("the folder is writable");
+    let options =
+        ["-O1", "-g", "-ffreestanding", "-fcf-protection=none", "-fno-stack-protector", "-fno-pie", "-no-pie"];
+    let linked = ["-nostdlib", "-static", "-Wl,-e,0", "woken.c", "-o", "woken"];
+    let built = Command::new("gcc").args(options).args(linked).current_dir(folder).output().expect("gcc starts");
+    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+}
+
 #[needs::command("gcc --version")]
 #[test]
 fn one_sleeper_is_woken_or_all_are() {
     let folder = tempfile::tempdir().expect("a folder");
-    std::fs::write(folder.path().join("woken.c"), WOKEN).expect("the folder is writable");
-    let options =
-        ["-O1", "-g", "-ffreestanding", "-fcf-protection=none", "-fno-stack-protector", "-fno-pie", "-no-pie"];
-    let linked = ["-nostdlib", "-static", "-Wl,-e,0", "woken.c", "-o", "woken"];
-    let built = Command::new("gcc").args(options).args(linked).current_dir(folder.path()).output().expect("gcc starts");
-    assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
+    build(folder.path(), WOKEN);
     for (waker, copies, expected) in
         [("wakes_one", 1, "free"), ("wakes_one", 2, "stuck"), ("wakes_all", 2, "free"), ("wakes_all", 3, "free")]
     {
@@ -84,6 +89,24 @@ fn one_sleeper_is_woken_or_all_are() {
             assert_eq!(answer(&program, &HangOptions::new(model)), expected, "{waker} {copies} {model:?}");
         }
     }
+}
+
+/// A role that fails under a lock leaves it, which is said where others then wait.
+#[needs::command("gcc --version")]
+#[test]
+fn who_has_failed_is_said_of_hangs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let fails = "static volatile int lock, count;
+void worker(void) { while (__sync_lock_test_and_set(&lock, 1)) {} if (count++) __builtin_trap(); lock = 0; }\n";
+    build(folder.path(), fails);
+    let roles = "image = \"woken\"\n[[role]]\nfunction = \"worker\"\ncopies = 3\n";
+    std::fs::write(folder.path().join("roles.toml"), roles).expect("the folder is writable");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_palisade"));
+    let output = command.args(["check", "--ask", "hangs", "roles.toml"]).current_dir(folder.path()).output();
+    let output = output.expect("it starts");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains("has failed at woken.c:2") && text.contains("is not followed"), "{text}");
 }
 
 #[test]

@@ -158,18 +158,19 @@ impl Why {
                 format!("stores wait in buffers with room for {room}, and the program is not known to be robust")
             }
             Self::CountsTooFew(most) => format!(
-                "no instance with few copies is stuck, and counting copies up to {most} does not show that none is: fixed numbers have an answer"
+                "no instance with few copies is stuck, and counting copies up to {most} does not show that none is: \
+                 fixed numbers of copies may have an answer, as `--threads all=2`"
             ),
             Self::CountsTooMany(combinations, copies) => format!(
-                "copies that are counted as none or some are in more than {combinations} combinations, and \
-                 {}: fixed numbers have an answer",
+                "any number of copies, of which no or some are at each place, has more than {combinations} \
+                 combinations of places, and {}: fixed numbers of copies may have an answer, as `--threads all=2`",
                 match copies {
                     0 => "no instance was looked through".to_owned(),
                     1 => "no instance with one copy is stuck".to_owned(),
                     _ => format!("no instance with up to {copies} copies is stuck"),
                 }
             ),
-            Self::Grows(what) => format!("{what}: a domain, or fixed numbers of copies, have an answer"),
+            Self::Grows(what) => format!("{what}: a domain, or fixed numbers of copies, may have an answer"),
             Self::LockedForEver => "a copy rests inside a locked section while stores wait in buffers".to_owned(),
             Self::Sections => "how others go on is not followed through locked sections (`atomic`)".to_owned(),
             Self::NoGraph(most) => format!("no execution in which up to {most} loads read older values ends so"),

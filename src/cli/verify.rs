@@ -224,7 +224,9 @@ impl Checked {
                     Shown::Compilations(None) => {
                         format!("{input} is {kind}, and so is every compilation of its sources")
                     }
-                    Shown::Compilations(Some(why)) => format!("{input} is {kind}, not for every compilation: {why}"),
+                    Shown::Compilations(Some(why)) => {
+                        format!("{input} is {kind}, not shown for every compilation: {why}")
+                    }
                 };
                 print_line(format_args!("{path}: accepted: {said} [{words}]"));
                 if let Shown::Proved(words) = shown {

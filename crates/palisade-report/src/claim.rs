@@ -59,8 +59,10 @@ impl Compilations {
     pub fn words(&self) -> String {
         match self {
             Self::Every => "also for every compilation (orderings suffice; source order checked)".to_owned(),
-            Self::NotEvery { place: None, reason } => format!("not for every compilation: {reason}"),
-            Self::NotEvery { place: Some(place), reason } => format!("not for every compilation: {place}: {reason}"),
+            Self::NotEvery { place: None, reason } => format!("not shown for every compilation: {reason}"),
+            Self::NotEvery { place: Some(place), reason } => {
+                format!("not shown for every compilation: {place}: {reason}")
+            }
             Self::Unknown(reason) => format!("for every compilation: not known: {reason}"),
         }
     }

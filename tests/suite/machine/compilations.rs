@@ -80,7 +80,7 @@ fn orderings_that_suffice() {
 fn orderings_that_do_not() {
     let no_fence = "which is no fence but for this machine code";
     let rows: [(&[&str], &str); 15] = [
-        (&["load_load", "writer"], "1 Relaxed access; this load may come after the load at"),
+        (&["load_load", "writer"], "1 Relaxed access; by its ordering, this load may come after the load at"),
         (&["load_store", "writer"], "this load may come after the store at"),
         (&["store_store", "writer"], "this store may come after the store at"),
         (&["careless", "writer"], "this load may come after the load at"),
@@ -251,11 +251,11 @@ fn reports_documents_and_evidence_say_so() {
     // The other build is of other roles, or not to be had.
     roles(folder, "plain.toml", "orderings-O0", &["spin"], "source_order = true\n");
     let text = String::from_utf8(palisade(folder, &["check", "fast.toml"]).stdout).expect("a report");
-    assert!(text.contains("  source   not for every compilation: `plain.toml` has other roles\n"), "{text}");
+    assert!(text.contains("  source   not shown for every compilation: `plain.toml` has other roles\n"), "{text}");
     std::fs::remove_file(folder.join("plain.toml")).expect("it was there");
     let text = String::from_utf8(palisade(folder, &["check", "fast.toml"]).stdout).expect("a report");
     assert!(
-        text.contains("  source   not for every compilation: the build without optimisation: plain.toml"),
+        text.contains("  source   not shown for every compilation: the build without optimisation: plain.toml"),
         "{text}"
     );
 }

@@ -223,7 +223,7 @@ fn cargo_palisade_asks_about_every_compilation() {
         text.contains("  source   also for every compilation (orderings suffice; source order checked)\n"),
         "{text}"
     );
-    let not = "  source   not for every compilation: lib.rs:20:20: 3 Relaxed accesses; this load may come after the load at lib.rs:20:58\n";
+    let not = "  source   not shown for every compilation: lib.rs:20:20: 3 Relaxed accesses; by its ordering, this load may come after the load at lib.rs:20:58\n";
     assert!(text.contains(not), "{text}");
     // Those among the unit tests are asked as well.
     assert!(text.contains("lock") && text.contains("looked_at"), "{text}");

@@ -195,18 +195,24 @@ impl<'a> Paths<'a> {
             _ => "read-modify-write",
         };
         let (first, reason) = match reason {
-            Reason::LoadBeforeLoad(first) => (first, format!("{count}; this load may come after the {of} at {here}")),
-            Reason::LoadBeforeStore(first) => (first, format!("{count}; this load may come after the {of} at {here}")),
-            Reason::StoreAfterStore(first) => (first, format!("{count}; this store may come after the {of} at {here}")),
+            Reason::LoadBeforeLoad(first) => {
+                (first, format!("{count}; by its ordering, this load may come after the {of} at {here}"))
+            }
+            Reason::LoadBeforeStore(first) => {
+                (first, format!("{count}; by its ordering, this load may come after the {of} at {here}"))
+            }
+            Reason::StoreAfterStore(first) => {
+                (first, format!("{count}; by its ordering, this store may come after the {of} at {here}"))
+            }
             Reason::NoFence(first) => (
                 first,
                 format!("this store may come after the {of} at {here}, which is no fence but for this machine code"),
             ),
             Reason::LoadBeforePlain(first) => {
-                (first, format!("this load may come after the access without atomics at {here}"))
+                (first, format!("by its ordering, this load may come after the access without atomics at {here}"))
             }
             Reason::PlainBeforeStore(first) => {
-                (first, format!("this access without atomics may come after the {of} at {here}"))
+                (first, format!("by the ordering there, this access without atomics may come after the {of} at {here}"))
             }
             Reason::ExchangeBeforeLoad(first) => {
                 let reason =

@@ -94,18 +94,21 @@ impl Harness {
     /// let mut sent = 0;
     /// palisade_harness::Harness::new().role("producer", .., move || sent += 1).check();
     /// ```
+    #[track_caller]
     pub fn role<F: Fn() + Send + Sync + 'static>(mut self, name: &str, copies: impl Into<Copies>, role: F) -> Self {
         self.roles.push(Role::shared(name, copies.into(), role));
         self
     }
 
     /// Adds a role of one copy that owns what it has captured, and may change it.
+    #[track_caller]
     pub fn role_once<F: FnMut() + Send + 'static>(mut self, name: &str, role: F) -> Self {
         self.roles.push(Role::owned(name, role));
         self
     }
 
     /// Adds as many roles of one copy each, which are told which one they are, from 0.
+    #[track_caller]
     pub fn role_each<F: Fn(usize) + Send + Sync + 'static>(mut self, name: &str, count: usize, role: F) -> Self {
         self.roles.extend(Role::numbered(name, count, role));
         self
@@ -125,6 +128,7 @@ impl Harness {
     /// # Panics
     ///
     /// When a name is empty or has a space.
+    #[track_caller]
     pub fn narrow<const N: usize>(self, cells: [&str; N], bits: u8) -> Self {
         assert!(cells.iter().all(|cell| is_word(cell)), "a cell's name is a word");
         self.remark(&format!("narrow {bits} {}", cells.join(" ")))
@@ -138,6 +142,7 @@ impl Harness {
     /// # Panics
     ///
     /// When a place is empty or has a space.
+    #[track_caller]
     pub fn accept(self, store: &str, load: &str) -> Self {
         assert!(is_word(store) && is_word(load), "a place is a word, `queue.rs:186`");
         self.remark(&format!("accept {store} {load}"))
@@ -152,6 +157,7 @@ impl Harness {
     /// # Panics
     ///
     /// When the place is empty or has a space.
+    #[track_caller]
     pub fn hint(self, load: &str) -> Self {
         assert!(is_word(load), "a place is a word, `queue.rs:186`");
         self.remark(&format!("hint {load}"))
@@ -164,6 +170,7 @@ impl Harness {
     /// # Panics
     ///
     /// When there is no such role yet.
+    #[track_caller]
     pub fn daemon(self, role: &str) -> Self {
         assert!(self.roles.iter().any(|own| own.name == role), "there is no role `{role}`");
         self.remark(&format!("daemon {role}"))
@@ -175,6 +182,7 @@ impl Harness {
     /// # Panics
     ///
     /// When the place is empty or has a space.
+    #[track_caller]
     pub fn idle(self, place: &str) -> Self {
         assert!(is_word(place), "a place is a word, `queue.rs:186`");
         self.remark(&format!("idle {place}"))
@@ -187,6 +195,7 @@ impl Harness {
     /// # Panics
     ///
     /// When the number is 0, or more than 8.
+    #[track_caller]
     pub fn heap(self, blocks: u8) -> Self {
         assert!((1..=8).contains(&blocks), "a copy has 1 to 8 blocks of each size");
         self.remark(&format!("heap {blocks}"))

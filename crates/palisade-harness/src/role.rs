@@ -62,6 +62,7 @@ extern "C" fn call_owned<F: FnMut()>(role: &mut F) {
 
 impl Role {
     /// A role whose copies share what the closure has captured.
+    #[track_caller]
     pub(crate) fn shared<F: Fn() + Send + Sync + 'static>(name: &str, copies: Copies, role: F) -> Self {
         let role: &'static F = Box::leak(Box::new(role));
         let function = (call_shared::<F> as extern "C" fn(&F)) as *const ();
@@ -86,6 +87,7 @@ impl Role {
     }
 
     /// A role of one copy that owns what the closure has captured.
+    #[track_caller]
     pub(crate) fn owned<F: FnMut() + Send + 'static>(name: &str, role: F) -> Self {
         let role: &'static mut F = Box::leak(Box::new(role));
         let address = std::ptr::from_mut(role).addr();
@@ -111,6 +113,7 @@ impl Role {
 }
 
 /// A name that a line of a snapshot can hold.
+#[track_caller]
 fn checked(name: &str) -> String {
     let is_plain = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
     assert!(is_plain, "the role's name `{name}` is not made of letters, digits, `_` and `-`");

@@ -31,7 +31,10 @@ pub(crate) fn roles(file: &RolesFile, memory: &Memory) -> Result<Vec<RoleCode>, 
         roles.push(written(role, memory)?);
     }
     if roles.is_empty() {
-        let help = "add `[[role]]` with `function = \"name\"`";
+        let help = match file.snapshot {
+            Some(_) => "the harness has no `.role(…)` before `.check()`",
+            None => "add `[[role]]` with `function = \"name\"`",
+        };
         return Err(Diagnostic::error("there are no roles", span(&file.image)).with_help(help));
     }
     for (index, role) in roles.iter().enumerate() {

@@ -36,12 +36,18 @@ impl<'a> Told<'a> {
         asks.dedup();
         let worst = |ask: &&str| {
             let own = self.accounts.iter().rev().filter(|account| account.ask == *ask);
-            let verdict = &own.max_by_key(|account| account.standing())?.verdict;
+            let worst = own.max_by_key(|account| account.standing())?;
             // Beside other words it has to say what is unknown.
-            let is_bare = verdict == "unknown" && asks.len() > 1;
-            Some(if is_bare { format!("{ask} unknown") } else { verdict.clone() })
+            let is_bare = worst.verdict == "unknown" && asks.len() > 1;
+            let verdict = if is_bare { format!("{ask} unknown") } else { worst.verdict.clone() };
+            Some((worst.standing() == Standing::Unknown, verdict))
         };
-        let words: Vec<String> = asks.iter().filter_map(worst).collect();
+        let mut words: Vec<(bool, String)> = asks.iter().filter_map(worst).collect();
+        // What is violated stands before what is not known.
+        if self.standing() == Standing::Violated {
+            words.sort_by_key(|(is_unknown, _)| *is_unknown);
+        }
+        let words: Vec<String> = words.into_iter().map(|(_, words)| words).collect();
         let words = if words.is_empty() { self.nothing.to_owned() } else { words.join(", ") };
         // The text has other values, of which nothing is said, unless a proof is about counters of
         // all widths.

@@ -78,9 +78,9 @@ pub use cost_function::CostFunction;
 pub(crate) use cost_function::MeasureCosts;
 pub use fence_error::FenceError;
 pub use language::{
-    LanguageChange, LanguageRepair, LanguageRepaired, LanguageRow, Needed, OrderedPlace, Orderings, OrderingsOptions,
-    OrderingsShown, language_offer, language_unit_of_costs, orderings, orderings_unit_of_costs, repair_language,
-    weakened_text, weaker_orderings,
+    Growth, LanguageChange, LanguageRepair, LanguageRepaired, LanguageRow, Needed, OrderedPlace, Orderings,
+    OrderingsOptions, OrderingsShown, language_offer, language_unit_of_costs, orderings, orderings_unit_of_costs,
+    repair_language, weakened_text, weaker_orderings,
 };
 pub use offered::{CostUnit, unit_of_costs};
 pub(crate) use offered::{Offered, unit_among};

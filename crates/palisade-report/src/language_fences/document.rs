@@ -1,6 +1,6 @@
 //! `palisade/fences/1` for robustness against a language.
 
-use super::Result;
+use super::{Result, why_unknown};
 use crate::context::Context;
 use crate::documents::{
     EvidenceWord, FencesDocument, FencesVerdictWord, MeasurePlace, PlacedMeasure, PurposeWord, VerdictWord,
@@ -51,7 +51,9 @@ impl<'a> FencesDocument<'a> {
             LanguageRepair::Impossible(_) => {
                 document.header.reason = Some("nothing that is permitted stops some violation".to_owned());
             }
-            LanguageRepair::Unknown(reason) => document.header.reason = Some(reason.to_string()),
+            LanguageRepair::Unknown(reason) => {
+                document.header.reason = Some(why_unknown(*reason, found.growth.as_ref()));
+            }
         }
         document
     }

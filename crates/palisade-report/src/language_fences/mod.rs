@@ -9,7 +9,8 @@ use crate::counted;
 use crate::fences::{change_words, not_asked};
 use crate::graph::GraphWords;
 use crate::proposal::{KeptPlace, PROPOSED, Proposal, kept_lines};
-use palisade_engine::fences::{LanguageRepair, LanguageRepaired};
+use palisade_engine::fences::{Growth, LanguageRepair, LanguageRepaired};
+use palisade_model::limits::StopReason;
 use palisade_model::program::Program;
 use palisade_semantics::graphs::Axioms;
 use std::fmt::Write;
@@ -75,6 +76,9 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
                 writeln!(out, "           {}", if names.is_empty() { "nothing".to_owned() } else { names.join(", ") });
         }
     }
+    if let (LanguageRepair::Unknown(_), Some(growth)) = (&found.repair, &found.growth) {
+        let _ = writeln!(out, "  help     {}", growth.advice);
+    }
     out.push_str(&kept_lines(result.kept));
     if verbosity > 0 {
         let (forms, configurations) = (counted(found.searches, "form"), counted(found.configurations, "configuration"));
@@ -109,6 +113,12 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
     out
 }
 
+/// Why there is no answer: what grows, if that is why.
+pub(crate) fn why_unknown(reason: StopReason, growth: Option<&Growth>) -> String {
+    let growth = growth.filter(|_| reason == StopReason::Inconclusive);
+    growth.map_or_else(|| reason.to_string(), |growth| growth.what.clone())
+}
+
 /// The claim of an answer about the language of machine code, and what it says besides, line by
 /// line.
 pub(crate) fn note_lines(program: &Program, notes: &[(&str, String)], verbosity: u8) -> String {
@@ -128,6 +138,9 @@ pub fn headline(result: &Result<'_>) -> String {
             format!("{} for robustness against {name}{least}", counted(measures.len(), "change"))
         }
         LanguageRepair::Impossible(_) => format!("nothing that is permitted makes it robust against {name}"),
-        LanguageRepair::Unknown(reason) => format!("changes for robustness against {name} are unknown: {reason}"),
+        LanguageRepair::Unknown(reason) => {
+            let why = why_unknown(*reason, found.growth.as_ref());
+            format!("changes for robustness against {name} are unknown: {why}")
+        }
     }
 }

@@ -4,6 +4,7 @@ use super::{Result, code, line, word};
 use crate::account::{Shown, ShownDocument};
 use crate::context::Context;
 use crate::documents::{CopiesWord, DomainDocument, EvidenceWord, Finding, VerdictHeader, threads};
+use crate::language_fences::why_unknown;
 use crate::models::ModelWord;
 use crate::proposal::KeptPlace;
 use crate::source_place::SourcePlace;
@@ -150,7 +151,7 @@ impl<'a> OrderingsDocument<'a> {
         let violation = match &found.orderings {
             Orderings::NotRobust(row) => Some(ShownDocument::new(&Shown::of_graph(&row.stated, &row.violation))),
             Orderings::Unknown(reason) => {
-                header.reason = Some(reason.to_string());
+                header.reason = Some(why_unknown(*reason, found.growth.as_ref()));
                 None
             }
             Orderings::Weakest(_) => None,

@@ -11,7 +11,7 @@ use crate::context::{Context, domain_line};
 use crate::counted;
 use crate::fences::hangs_are_meant;
 use crate::graph::GraphWords;
-use crate::language_fences::note_lines;
+use crate::language_fences::{note_lines, why_unknown};
 use crate::proposal::{KeptPlace, PROPOSED, Proposal, kept_lines};
 use crate::source_place;
 use palisade_engine::fences::{Needed, OrderedPlace, Orderings, OrderingsShown};
@@ -90,6 +90,9 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
         out.push_str(&table(program, places));
         out.push_str(&consequences(program, places));
     }
+    if let (Orderings::Unknown(_), Some(growth)) = (&found.orderings, &found.growth) {
+        let _ = writeln!(out, "  help     {}", growth.advice);
+    }
     out.push_str(&kept_lines(result.kept));
     if verbosity > 0 {
         let (searches, rows) = (counted(found.searches, "form"), counted(found.rows.len(), "violation"));
@@ -138,7 +141,9 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
 pub fn headline(found: &OrderingsShown) -> String {
     match &found.orderings {
         Orderings::NotRobust(_) => "not robust against C11 with its own orderings".to_owned(),
-        Orderings::Unknown(reason) => format!("robustness against C11 is unknown: {reason}"),
+        Orderings::Unknown(reason) => {
+            format!("robustness against C11 is unknown: {}", why_unknown(*reason, found.growth.as_ref()))
+        }
         Orderings::Weakest(places) if places.is_empty() => {
             "robust against C11, and no ordering is to be weakened".to_owned()
         }

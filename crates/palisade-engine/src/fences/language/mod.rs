@@ -22,7 +22,7 @@ pub(crate) use repair::offer;
 pub use repair::{
     LanguageChange, LanguageRepair, LanguageRepaired, language_offer, language_unit_of_costs, repair_language,
 };
-pub use search::LanguageRow;
+pub use search::{Growth, LanguageRow};
 pub use weakest::{
     Needed, OrderedPlace, Orderings, OrderingsOptions, OrderingsShown, orderings, orderings_unit_of_costs,
     weakened_text, weaker_orderings,

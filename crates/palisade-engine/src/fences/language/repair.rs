@@ -2,7 +2,7 @@
 //! sequentially consistent fences.
 
 use super::offer::{Choosable, unit_of_offer};
-use super::search::{End, LanguageRow, Search};
+use super::search::{End, Growth, LanguageRow, Search};
 use crate::fences::catalogues::permitted;
 use crate::fences::change::joined;
 use crate::fences::cost::Cost;
@@ -43,6 +43,8 @@ pub struct LanguageRepaired {
     pub searches: usize,
     /// How many configurations were explored for that.
     pub configurations: usize,
+    /// What grew in a form that was checked.
+    pub growth: Option<Growth>,
 }
 
 /// Whether a program can be made robust against a language.
@@ -187,7 +189,7 @@ pub fn repair_language(
 }
 
 fn told(search: Search<'_>, repair: LanguageRepair, shown: Option<Shown>) -> LanguageRepaired {
-    let Search { rows, searches, configurations, .. } = search;
+    let Search { rows, searches, configurations, growth, .. } = search;
     LanguageRepaired {
         repair,
         rows,
@@ -198,6 +200,7 @@ fn told(search: Search<'_>, repair: LanguageRepair, shown: Option<Shown>) -> Lan
         alternatives_complete: false,
         searches,
         configurations,
+        growth,
     }
 }
 

@@ -67,6 +67,17 @@ pub(super) struct Search<'a> {
     pub(super) searches: usize,
     /// How many configurations were explored for them.
     pub(super) configurations: usize,
+    /// What grew in the first form in which values do.
+    pub(super) growth: Option<Growth>,
+}
+
+/// What grows, and what to do about it, in words.
+#[derive(Clone, Debug)]
+pub struct Growth {
+    /// What grows.
+    pub what: String,
+    /// What to do about it.
+    pub advice: String,
 }
 
 impl<'a> Search<'a> {
@@ -74,7 +85,17 @@ impl<'a> Search<'a> {
         let (measures, costs): (Vec<Measure>, Vec<Cost>) = offer.iter().cloned().unzip();
         let priced = offer.into_iter().map(|(measure, cost)| (measure, Some(cost))).collect();
         let offered = Offered::new(program, &[], priced);
-        Self { program, options, offered, measures, costs, rows: Vec::new(), searches: 0, configurations: 0 }
+        Self {
+            program,
+            options,
+            offered,
+            measures,
+            costs,
+            rows: Vec::new(),
+            searches: 0,
+            configurations: 0,
+            growth: None,
+        }
     }
 
     /// Why what violates the program as it is is nothing to act on, if it is not.
@@ -189,7 +210,11 @@ impl<'a> Search<'a> {
         let form = self.form(set);
         self.searches += 1;
         let (answer, configurations) = match decide_stale(&form, self.options) {
-            Err(fault) if fault.is_growth() => return Ok(Answer::Unknown(StopReason::Inconclusive)),
+            Err(fault) if fault.is_growth() => {
+                let words = || Growth { what: fault.describe(&form), advice: fault.advice(&form).into_owned() };
+                self.growth.get_or_insert_with(words);
+                return Ok(Answer::Unknown(StopReason::Inconclusive));
+            }
             answer => answer?,
         };
         self.configurations += configurations;

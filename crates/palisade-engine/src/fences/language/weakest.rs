@@ -1,7 +1,7 @@
 //! Which orderings of a robust program can be weaker, one by one and together.
 
 use super::offer::{Choosable, unit_of_offer};
-use super::search::{Answer, End, LanguageRow, Search};
+use super::search::{Answer, End, Growth, LanguageRow, Search};
 use crate::fences::catalogue::MeasureSet;
 use crate::fences::cost::Cost;
 use crate::fences::offered::CostUnit;
@@ -41,6 +41,8 @@ pub struct OrderingsShown {
     pub searches: usize,
     /// How many configurations were explored for that.
     pub configurations: usize,
+    /// What grew in a form that was checked.
+    pub growth: Option<Growth>,
 }
 
 /// Which orderings can be weaker.
@@ -270,8 +272,8 @@ impl<'a> Asking<'a> {
     }
 
     fn told(self, orderings: Orderings, shown: Option<Shown>) -> OrderingsShown {
-        let Search { rows, searches, configurations, .. } = self.search;
-        OrderingsShown { orderings, rows, shown, text: None, certificate: None, searches, configurations }
+        let Search { rows, searches, configurations, growth, .. } = self.search;
+        OrderingsShown { orderings, rows, shown, text: None, certificate: None, searches, configurations, growth }
     }
 
     /// The certificate of a weakened text, in which instructions and labels have numbers of their

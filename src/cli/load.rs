@@ -321,7 +321,8 @@ impl Loaded {
 #[cfg(feature = "machine")]
 pub(super) fn machine_code(path: &str) -> Result<syntax::Parsed, InputError> {
     let program = palisade_machine::read(path)?;
-    Ok(syntax::Parsed { program, warnings: Vec::new(), question: None })
+    let warnings = palisade_machine::changed_sources(path, &program);
+    Ok(syntax::Parsed { program, warnings, question: None })
 }
 
 /// The file of roles about a build without optimisation that a file of roles names.

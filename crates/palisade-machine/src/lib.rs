@@ -7,6 +7,7 @@
 //! refused, with its position in the sources and the calls that lead there.
 
 mod accepted;
+mod changed;
 pub mod edit;
 mod hinted;
 mod image;
@@ -35,6 +36,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use toml::Spanned;
 
+pub use changed::{changed_since, changed_sources};
 pub use source_tests::{SourceTest, source_tests};
 
 /// The largest image that is read.
@@ -43,7 +45,8 @@ const MAX_IMAGE_BYTES: u64 = 1 << 30;
 /// Reads the program that a file of roles describes. Image and snapshot are found from its folder.
 pub fn read(path: &str) -> Result<Program, InputError> {
     let folder = Path::new(path).parent().unwrap_or(Path::new("")).to_owned();
-    read_with(path, &read_text(path)?, |name| whole_file(&folder.join(name)))
+    let program = read_with(path, &read_text(path)?, |name| whole_file(&folder.join(name)))?;
+    changed::admit(path, program)
 }
 
 /// How the image of a file of roles is built again, and its snapshot written, where the file says

@@ -9,6 +9,7 @@ use crate::program::{Instruction, InstructionId, Position, Program, Sites, Threa
 use crate::report::fences::measure_words;
 use crate::report::proposal::{ChangedSource, KeptPlace, Proposal};
 use crate::syntax::InputError;
+use palisade_machine::changed_since;
 use palisade_machine::edit::{SourceChange, changed, diff, is_of_a_dependency, refusals};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -29,6 +30,9 @@ pub(in crate::cli) fn propose(file: &str, loaded: &Loaded, measures: &[Measure])
     let mut proposal = Proposal { files: Vec::new(), diff: String::new() };
     for ((known, at_hand), changes) in wanted {
         let (path, before) = source(file, at_hand)?;
+        if let Some(image) = changed_since(&path, file, program) {
+            return Err(format!("{} has changed since `{image}` was built: build first", path.display()));
+        }
         let after = changed(known, &before, &changes).map_err(|why| format!("{}: {why}", path.display()))?;
         proposal.diff += &diff(&path.display().to_string(), &before, &after);
         proposal.files.push(ChangedSource { path, before, after, is_of_a_dependency: is_of_a_dependency(known) });

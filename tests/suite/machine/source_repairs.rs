@@ -136,7 +136,7 @@ fn orderings_of_sources_are_repaired() {
     assert_eq!(difference(folder), changes);
 
     // A fence orders what orderings do not.
-    std::fs::write(folder.join("all.rs"), SOURCE).expect("it is writable");
+    build(folder, SOURCE);
     roles(folder, &["left", "right"], "*");
     let (code, text) = palisade(folder, &["fences", "--model", "c11", "--apply"]);
     assert_eq!(code, Some(0), "{text}");

@@ -70,7 +70,11 @@ pub(crate) fn state(
                 let mark = if unknown.is_some() { "?" } else { "" };
                 if unknown.is_none() && is_contradicted(said, own, &frames, &mut sources) {
                     let why = "the source gives this access another ordering than its call";
-                    return Err(lifted.refused(number, own.span, Objection::new(why)));
+                    return Err(lifted.refused(
+                        number,
+                        own.span,
+                        Objection::new(why).with_help("build again if the source has changed since"),
+                    ));
                 }
                 of_role.insert(own.span.start, format!("{said}{mark}"));
             }

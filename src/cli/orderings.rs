@@ -70,7 +70,14 @@ pub(super) fn run(arguments: &OrderingsArguments, shared: &SharedOptions) -> Exi
         #[cfg(feature = "machine")]
         return arguments.apply.then(|| {
             let (file, values) = (arguments.file.as_str(), arguments.values);
-            let again = Again { file, program: &arguments.program, model: Axioms::C11.word(), values };
+            let again = Again {
+                file,
+                program: &arguments.program,
+                model: Axioms::C11.word(),
+                values,
+                ask: None,
+                ignore_timeouts: false,
+            };
             apply(proposal, again, shared)
         });
         #[cfg(not(feature = "machine"))]

@@ -7,6 +7,7 @@ use super::fences::{changes, kind, measure_name, measure_words};
 use super::models::model_name;
 use super::open::open_words;
 use super::properties::Properties;
+use super::proposal::PROPOSED;
 use super::rungs::rung_words;
 use super::subject::program_words;
 use palisade_engine::properties::placement::{Placed, PropertyPlacement, PropertyRepaired, PropertyRow};
@@ -25,9 +26,11 @@ pub struct Result<'a> {
     pub model: Model,
     /// All optimal sets were asked for.
     pub all: bool,
-    /// The unified diff from the program's text to the repaired one; empty when nothing is to be
-    /// changed.
+    /// The unified diff from the program's text, or its sources, to the repaired one; empty when
+    /// nothing is to be changed.
     pub diff: &'a str,
+    /// Whether the diff is one of sources, which are still to be built.
+    pub is_proposed: bool,
     /// Why the text itself cannot be changed.
     pub no_diff: Option<&'a str>,
     /// Where the repaired text was written.
@@ -67,6 +70,9 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
         let _ = writeln!(out, "  no diff  {why}");
     }
     if !result.diff.is_empty() {
+        if result.is_proposed {
+            out.push_str(PROPOSED);
+        }
         let _ = writeln!(out, "\n{}", result.diff.trim_end_matches('\n'));
     }
     out

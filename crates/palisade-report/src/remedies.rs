@@ -6,6 +6,7 @@ use super::context::Context;
 use super::counted;
 use super::fences::{change_words, measure_words};
 use super::models::ModelWord;
+use super::proposal::{KeptPlace, PROPOSED, Proposal, kept_lines};
 use super::scene::Scene;
 use super::subject::program_words;
 use super::tso::{Computation, instance_words};
@@ -23,14 +24,19 @@ pub struct Result<'a> {
     pub found: &'a Remedied,
     /// Why the text itself is not changed.
     pub no_diff: Option<&'a str>,
+    /// Of machine code, the changes of its sources.
+    pub proposal: Option<&'a Proposal>,
+    /// Places of the sources where nothing, or not everything, can be changed.
+    pub kept: &'a [KeptPlace],
     /// The file that the repaired text was written to.
     pub written: Option<&'a str>,
 }
 
 impl<'a> Result<'a> {
-    /// The changes in the text; nothing where there are none.
+    /// The changes in the text, or in its sources; nothing where there are none.
     pub fn diff(&self) -> &'a str {
-        self.found.text.as_ref().and_then(|text| text.as_ref().ok()).map_or("", |text| &text.diff)
+        let text = || self.found.text.as_ref().and_then(|text| text.as_ref().ok()).map(|text| text.diff.as_str());
+        self.proposal.map(|proposal| proposal.diff.as_str()).or_else(text).unwrap_or_default()
     }
 
     /// Whether `verify` has accepted the evidence for every claim.
@@ -130,6 +136,7 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
             let _ = writeln!(out, "  proof    {rows}: every repair stops at least one step of each");
         }
     }
+    out.push_str(&kept_lines(result.kept));
     if verbosity > 0 {
         let searches = counted(found.searches, "program");
         let _ = writeln!(out, "  searched {searches} in {:.3} s", context.seconds);
@@ -169,6 +176,9 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
         }
     }
     if result.written.is_none() && !result.diff().is_empty() {
+        if result.proposal.is_some() {
+            out.push_str(PROPOSED);
+        }
         let _ = write!(out, "\n{}", result.diff());
     }
     out

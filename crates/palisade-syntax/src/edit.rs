@@ -44,7 +44,7 @@ pub enum EditError {
     #[error("texts in Memorax's language are not changed; write the program in the native language first")]
     NotWritten,
     /// The program was lifted from machine code.
-    #[error("machine code is not changed: put the fence into the source, at the position that it has, and build again")]
+    #[error("machine code is not changed: put the fence into the source, in front of its line, and build again")]
     MachineCode,
     /// A fence belongs in the middle of a statement, behind a call.
     #[error(

@@ -21,6 +21,9 @@ use super::outcome::{Outcome, run_change};
 use super::words::Ask;
 use super::{Exit, Loaded, SharedOptions};
 use crate::limits::Limits;
+use crate::questions::LanguageRobustness;
+use crate::report::models::model_word;
+use crate::semantics::Model;
 use crate::semantics::graphs::Axioms;
 use crate::syntax::InputError;
 pub(super) use arguments::FencesArguments;
@@ -44,9 +47,15 @@ pub(super) fn run(arguments: &FencesArguments, shared: &SharedOptions) -> Exit {
     run_change(("fences", &arguments.file, &arguments.sarif), shared, answer, |proposal| {
         #[cfg(feature = "machine")]
         return arguments.apply.then(|| {
-            let (file, values) = (arguments.file.as_str(), arguments.values);
-            let model = arguments.language().map_or("tso", Axioms::word);
-            let again = sources::Again { file, program: &arguments.program, model, values };
+            let model = model_word(arguments.model().unwrap_or(Model::Tso));
+            let again = sources::Again {
+                file: &arguments.file,
+                program: &arguments.program,
+                model: arguments.language().map_or(model, Axioms::word),
+                values: arguments.values,
+                ask: Some(arguments.ask).filter(|ask| *ask != Ask::Robustness),
+                ignore_timeouts: arguments.ignore_timeouts,
+            };
             sources::apply(proposal, again, shared)
         });
         #[cfg(not(feature = "machine"))]

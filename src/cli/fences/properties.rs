@@ -2,8 +2,9 @@
 //! properties.
 
 use super::arguments::{ALTERNATIVES, FencesArguments};
+use super::changes::{Wanted, changes_of_text};
 use super::checks::{Guarded, alarm};
-use super::repaired::{Proofs, no_text, write_back, write_proofs};
+use super::repaired::{Proofs, write_back, write_proofs};
 use super::robustness;
 use crate::cli::asked::question;
 use crate::cli::outcome::Outcome;
@@ -11,6 +12,7 @@ use crate::cli::output::remark;
 use crate::cli::outputs::OutputOptions;
 use crate::cli::{Exit, Loaded, SharedOptions};
 use crate::evidence::Evidence;
+use crate::fences::Measure;
 use crate::limits::Limits;
 use crate::program::{NoMonitor, Program};
 use crate::properties::placement::{
@@ -51,7 +53,11 @@ pub(super) fn answer(
             return Ok(Outcome::rejected(alarm(&arguments.file, &error.to_string())));
         }
     };
-    let no_text = no_text(&arguments.file, arguments.needs_text(), found.text.as_ref())?;
+    let measures: Vec<Measure> = match &found.placed {
+        Placed::Valid(placement) => placement.measures.iter().map(|(measure, _)| *measure).collect(),
+        Placed::NoFenceHelps(_) | Placed::Impossible(_) => Vec::new(),
+    };
+    let (proposal, no_text) = changes_of_text(&Wanted::of(arguments), loaded, &measures, found.text.as_ref())?;
     let text = found.text.as_ref().and_then(|text| text.as_ref().ok());
     let certificates = match &arguments.certificate {
         Some(folder) => write_proofs(folder, arguments, loaded, proofs(loaded, &found))?,
@@ -63,7 +69,8 @@ pub(super) fn answer(
         found: &found,
         model: options.model,
         all: arguments.all,
-        diff: text.map_or("", |text| &text.diff),
+        diff: proposal.as_ref().map_or(text.map_or("", |text| &text.diff), |proposal| &proposal.diff),
+        is_proposed: proposal.is_some(),
         no_diff: no_text.as_deref(),
         written,
     };
@@ -95,6 +102,7 @@ pub(super) fn answer(
     }
     outcome.spoken.answer = OutputOptions::from(&arguments.sarif).answer(find, page);
     outcome.text = text.filter(|_| found.is_complete).map(|text| text.text().to_owned());
+    outcome.proposal = proposal;
     Ok(outcome)
 }
 

@@ -2,9 +2,10 @@
 //! against TSO, and `--ask hangs`.
 
 use super::arguments::FencesArguments;
+use super::changes::{Wanted, changes_of_text, untaken};
 use super::checks::Guarded;
 use super::properties::{model_with_buffers, options_under};
-use super::repaired::{Proofs, no_text, write_back, write_proofs};
+use super::repaired::{Proofs, write_back, write_proofs};
 use super::robustness::rejected;
 use crate::cli::asked::question;
 use crate::cli::outcome::Outcome;
@@ -12,7 +13,7 @@ use crate::cli::outputs::OutputOptions;
 use crate::cli::words::Ask;
 use crate::cli::{Exit, Loaded, SharedOptions};
 use crate::evidence::{Evidence, ValidProof};
-use crate::fences::{FenceOptions, Remedied, Remedy, repair_events};
+use crate::fences::{FenceOptions, Measure, Remedied, Remedy, language_offer, repair_events};
 use crate::hangs::{repair_hangs, repair_hangs_in_language};
 use crate::limits::Limits;
 use crate::program::Program;
@@ -37,12 +38,14 @@ pub(super) fn answer(
     let begin = Instant::now();
     let program = &loaded.program;
     let (wanted, checks) = (arguments.repair_options(loaded), Guarded { file: &arguments.file });
+    let mut kept = Vec::new();
     let found = if program.is_event_driven() {
         check_options_for_events(arguments, &program.source.name)?;
         loaded.posts_as_in_text()?;
         repair_events(program, &arguments.fence_options(loaded, limits)?, &wanted, &checks)
     } else if let Some(axioms) = arguments.language() {
-        let options = language_hang_options(arguments, axioms, loaded, limits)?;
+        let mut options = language_hang_options(arguments, axioms, loaded, limits)?;
+        (options.withheld, kept) = untaken(&arguments.file, loaded, || language_offer(program, axioms, &options));
         repair_hangs_in_language(program, axioms, (&options, arguments.ignore_timeouts), &wanted, &checks)
     } else {
         let options = hang_options(arguments, loaded, limits)?;
@@ -52,7 +55,11 @@ pub(super) fn answer(
         Ok(found) => found,
         Err(error) => return rejected(&error, &arguments.file, loaded),
     };
-    let no_text = no_text(&arguments.file, arguments.needs_text(), found.text.as_ref())?;
+    let measures: Vec<Measure> = match &found.remedy {
+        Remedy::Valid(measures, _) => measures.iter().map(|(measure, _)| *measure).collect(),
+        Remedy::Impossible(_) | Remedy::Unknown(_) => Vec::new(),
+    };
+    let (proposal, no_text) = changes_of_text(&Wanted::of(arguments), loaded, &measures, found.text.as_ref())?;
     let text = found.text.as_ref().and_then(|text| text.as_ref().ok());
     let certificates = match &arguments.certificate {
         Some(folder) => write_proofs(folder, arguments, loaded, proofs(loaded, &found))?,
@@ -61,7 +68,13 @@ pub(super) fn answer(
     let text = text.filter(|_| found.proof.is_some());
     let written = write_back(&arguments.file, loaded, text.filter(|_| arguments.apply))?;
     let context = loaded.context(&arguments.file, begin, &certificates);
-    let result = report::Result { found: &found, no_diff: no_text.as_deref(), written };
+    let result = report::Result {
+        found: &found,
+        no_diff: no_text.as_deref(),
+        proposal: proposal.as_ref(),
+        kept: &kept,
+        written,
+    };
     let exit = match &found.remedy {
         // Asked to write, and not sure enough to.
         Remedy::Valid(measures, _) if arguments.apply && !measures.is_empty() && written.is_none() => Exit::Unknown,
@@ -79,6 +92,7 @@ pub(super) fn answer(
     let mut outcome = Outcome::new(exit, shared, || FencesDocument::for_remedy(&result, &context), report);
     outcome.spoken.answer = OutputOptions::from(&arguments.sarif).answer(find, page);
     outcome.text = text.map(|text| text.text().to_owned());
+    outcome.proposal = proposal;
     Ok(outcome)
 }
 

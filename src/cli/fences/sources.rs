@@ -3,6 +3,7 @@
 
 use super::repaired::replace;
 use crate::cli::output::{print_text, remark, remark_line};
+use crate::cli::words::Ask;
 use crate::cli::{Exit, Loaded, ProgramOptions, SharedOptions};
 use crate::fences::Measure;
 use crate::program::{Instruction, InstructionId, Position, Program, Sites, ThreadId};
@@ -107,13 +108,14 @@ fn ways(program: &Program) -> BTreeMap<Way<'_>, BTreeSet<(ThreadId, InstructionI
 /// The change of the source that a measure is; nothing for measures that no source takes.
 fn change(program: &Program, measure: Measure) -> Option<SourceChange> {
     Some(match measure {
-        Measure::Fence { .. } => SourceChange::Fence,
+        // Sources have one fence, which does more than a store fence.
+        Measure::Fence { .. } | Measure::StoreFence { .. } => SourceChange::Fence,
         Measure::Exchange { .. } => SourceChange::SeqCstStore,
         Measure::Ordered { thread, access, failing, ordering: to } => {
             let own = program.thread(thread).instruction(access);
             SourceChange::Ordered { word: own.operation()?.word(), failing, from: own.ordering(failing)?, to }
         }
-        Measure::StoreFence { .. } | Measure::Kept { .. } => return None,
+        Measure::Kept { .. } => return None,
     })
 }
 
@@ -146,6 +148,10 @@ pub(in crate::cli) struct Again<'a> {
     pub(in crate::cli) model: &'a str,
     /// `--values`.
     pub(in crate::cli) values: usize,
+    /// What is asked, where it is not all that the program has.
+    pub(in crate::cli) ask: Option<Ask>,
+    /// `--ignore-timeouts`.
+    pub(in crate::cli) ignore_timeouts: bool,
 }
 
 /// Writes the changed sources, builds, and checks what comes out.
@@ -205,6 +211,8 @@ fn check_again(again: Again<'_>, shared: &SharedOptions) -> Result<Exit, InputEr
     let failed = |error: std::io::Error| InputError::file(again.file, error.to_string());
     let mut check = Command::new(std::env::current_exe().map_err(failed)?);
     check.args(["check", "--verify", "--model", again.model, "--values"]).arg(again.values.to_string()).arg(again.file);
+    check.args(again.ask.iter().flat_map(|ask| ["--ask", ask.name()]));
+    check.args(again.ignore_timeouts.then_some("--ignore-timeouts"));
     if shared.json {
         check.arg("--json");
     }

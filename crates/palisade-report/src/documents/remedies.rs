@@ -24,6 +24,7 @@ impl<'a> FencesDocument<'a> {
         };
         let mut document = Self {
             diff: if result.no_diff.is_some() { None } else { Some(result.diff()) },
+            kept: result.kept,
             written: result.written,
             evidence: found.shown.as_ref().map(|_| EvidenceWord::of(result.is_shown())),
             ..Self::blank(verdict, purpose, result.model(), context)

@@ -9,7 +9,7 @@ use super::verdict::{VerdictWord, before_the_repair};
 use super::{counted, source_place, unreached, widths};
 use palisade_engine::fences::{Measure, Placement, Redundancy, Repair, Repaired, Returning, Unfinished};
 use palisade_engine::robustness::{Attack, Verdict};
-use palisade_model::program::{Action, Instruction, Program, Sites};
+use palisade_model::program::{Action, Instruction, Program, Sites, Thread};
 use std::fmt::Write;
 
 /// What was found, and what was done about it.
@@ -68,6 +68,13 @@ pub(crate) fn hangs_are_meant(program: &Program) -> bool {
         |own: &Instruction| own.until().is_some() && matches!(own.action, Action::Cas { .. } | Action::Rmw { .. });
     let mut all = program.threads.iter().flat_map(|thread| &thread.instructions);
     !program.finally.is_empty() || !program.has_grace_periods() && all.any(|own| own.queue().is_some() || takes(own))
+}
+
+/// Whether somebody may wait for ever, which is no property: the program says who waits, or its
+/// machine code spins.
+fn may_hang(program: &Program) -> bool {
+    let spins = || program.source.is_listing && program.threads.iter().any(Thread::may_spin);
+    !program.has_grace_periods() && (program.says_waits() || spins())
 }
 
 /// The report for people.
@@ -228,6 +235,9 @@ fn placement_text(out: &mut String, placement: &Placement, program: &Program, re
         }
         if let Some(needed) = result.needed {
             let _ = writeln!(out, "  needed   {}", needed.summary(program, placement.measures.len()));
+            if may_hang(program) {
+                let _ = writeln!(out, "  not asked here: hangs (`--ask hangs`)");
+            }
         }
     } else if !placement.confirmed && before_the_repair(placement) == VerdictWord::Robust {
         let _ = writeln!(out, "  {UNCHECKED}");

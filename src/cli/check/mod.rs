@@ -48,6 +48,10 @@ const OF_SPINNING: u64 = 1_000;
 /// What is said of a program about which nothing is asked.
 const NOTHING: &str = "nothing is stated: there is no `ensure`, no `fail`, no `never` and no question";
 
+/// The same of machine code, in which branches that are never taken are gone.
+const NOTHING_FAILS: &str =
+    "nothing is stated: in the code as it was read, no way leads to a panic, a failed `assert` or a trap";
+
 /// Runs `palisade check`.
 pub(super) fn run(arguments: &CheckArguments, shared: &SharedOptions) -> Exit {
     run_as("check", arguments, shared)
@@ -209,7 +213,8 @@ pub(in crate::cli) fn tell<T>(
         warnings: &loaded_warnings,
         ..loaded.context(asking.file, begin, &certificates)
     };
-    let told = Told { context, nothing: NOTHING, accounts };
+    let nothing = if loaded.program.source.is_listing { NOTHING_FAILS } else { NOTHING };
+    let told = Told { context, nothing, accounts };
     let confirmations = answered.iter().filter_map(|(_, answered)| answered.confirmation());
     let alarms: Vec<String> =
         confirmations.filter_map(|confirmation| confirmation.alarm(asking.file)).chain(alarm).collect();

@@ -4,6 +4,7 @@
 use crate::documents;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::time::{Duration, SystemTime};
 
 fn images() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/palisade-machine/tests/images")
@@ -69,6 +70,52 @@ fn the_patch_is_about_the_source() {
     assert!(message.contains("do not say how the image is built"), "{message}");
 }
 
+/// The fence that wakes somebody for certain is a change of the source, too.
+#[test]
+fn the_patch_against_hangs_is_about_the_source() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let one = WAKE.replace("\"*\"", "1");
+    roles(folder.path(), &images().join("wake-O2").display().to_string(), "", &one);
+    let words = ["fences", "roles.toml", "--ask", "hangs"];
+    let output = palisade(folder.path(), &words);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(0), "{text}");
+    assert!(text.contains("  proposed changes of the sources, not yet built and checked again\n"), "{text}");
+    let patch = palisade(folder.path(), &[&words[..], &["--diff"]].concat());
+    let patch = String::from_utf8(patch.stdout).expect("a patch");
+    assert!(patch.contains("\n+    atomic_thread_fence(memory_order_seq_cst);\n") && text.ends_with(&patch), "{patch}");
+}
+
+/// A source that has changed since the build is no place for a patch.
+#[test]
+fn changed_sources_are_told_and_not_patched() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for file in ["wake-O2", "wake.c"] {
+        std::fs::copy(images().join(file), folder.path().join(file)).expect("it is copied");
+    }
+    roles(folder.path(), "wake-O2", "", WAKE);
+    let said = |words: &[&str]| {
+        let output = palisade(folder.path(), words);
+        let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+        (output.status.code(), text.into_owned())
+    };
+    let (_, text) = said(&["check", "roles.toml"]);
+    assert!(!text.contains("has changed"), "{text}");
+    let source = std::fs::OpenOptions::new().append(true).open(folder.path().join("wake.c")).expect("it is there");
+    source.set_modified(SystemTime::now() + Duration::from_secs(60)).expect("it is ours");
+    let (_, text) = said(&["check", "roles.toml"]);
+    assert!(text.contains("wake.c` has changed since `wake-O2` was built"), "{text}");
+    let why = "wake.c has changed since `wake-O2` was built: build first";
+    let (code, text) = said(&["fences", "roles.toml"]);
+    assert!(code == Some(0) && text.contains(why) && !text.contains("+    atomic_thread_fence"), "{text}");
+    let (code, text) = said(&["fences", "roles.toml", "--diff"]);
+    assert!(code == Some(2) && text.contains(why), "{text}");
+    // Where orderings are read in the source, there is no answer.
+    roles(folder.path(), "wake-O2", "source_order = true", WAKE);
+    let (code, text) = said(&["check", "roles.toml"]);
+    assert!(code == Some(2) && text.contains("and its orderings are read in it"), "{text}");
+}
+
 /// The patch that the guide shows is the one that the command prints.
 #[test]
 fn the_patch_of_the_guide_is_real() {
@@ -106,6 +153,32 @@ fn control_flow_says_nothing_where_addresses_are_not_known() {
 
 const BUILD: &str = "gcc -O2 -g -ffreestanding -fcf-protection=none -fno-stack-protector -fno-asynchronous-unwind-tables -fno-pie \
     -no-pie -nostdlib -static -fno-jump-tables -Wl,-e,0 wake.c -o wake";
+
+/// What no property needs may be needed so that nobody waits for ever, which is another question.
+#[needs::command("gcc --version")]
+#[test]
+fn fences_that_no_property_needs_may_wake_somebody() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = std::fs::read_to_string(images().join("wake.c")).expect("the source is there");
+    let text = text + "void waker_that_may_fail(void) { waker(); if (atomic_load(&woken) > 1) __builtin_trap(); }\n";
+    std::fs::write(folder.path().join("wake.c"), text).expect("it is writable");
+    let built = Command::new("sh").args(["-c", BUILD]).current_dir(folder.path()).status().expect("it starts");
+    assert!(built.success());
+    let may_fail = WAKE.replace("\"*\"", "1").replace("\"waker\"", "\"waker_that_may_fail\"");
+    for (role, words) in [
+        (may_fail.as_str(), "  needed   by no property: proved under TSO\n  not asked here: hangs (`--ask hangs`)\n"),
+        (WAKE, "  repaired robust\n  proposed"),
+    ] {
+        roles(folder.path(), "wake", "", role);
+        let output = palisade(folder.path(), &["fences", "roles.toml"]);
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.code() == Some(0) && text.contains(words), "{text}");
+    }
+    // Without traps and assertions in the code there is nothing to prove.
+    let output = palisade(folder.path(), &["prove", "roles.toml"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.starts_with("roles.toml: nothing is stated: in the code as it was read, no way leads"), "{text}");
+}
 
 #[needs::command("gcc --version")]
 #[test]

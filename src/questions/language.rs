@@ -10,6 +10,7 @@ use crate::report::account::{Account, Answer, Mark, Proof, Rule, Shown, Standing
 use crate::report::graph::GraphWords;
 use crate::report::subject::program_words;
 use crate::robustness::{Fault, GraphViolation, StaleCheck, StaleOptions, StaleVerdict, check_stale, load_buffering};
+use crate::semantics::Model;
 use crate::semantics::graphs::{Axioms, by_language, not_in_language};
 use crate::syntax::{Diagnostic, Format, litmus};
 
@@ -59,6 +60,17 @@ impl<'p> LanguageRobustness<'p> {
         }
         let error = Diagnostic::error("the program states no orderings: it is about x86, not about C11", first);
         Some(error.with_help("state them, as in `store(x, 1, release)` and `load(x, acquire)`".to_owned()))
+    }
+
+    /// Why a program is not asked about store buffers, and what to do; nothing where it is. Machine
+    /// code that was read for the orderings of its sources is not what runs: what wakes sleepers is
+    /// a fence there.
+    pub fn other_models(program: &Program, model: Model) -> Option<(&'static str, &'static str)> {
+        let is_by_language = Heading::of(&program.source).is_some_and(|own| own.is_by_language);
+        (is_by_language && model > Model::Sc).then_some((
+            "`orderings = true` reads the orderings of the sources, which say nothing of the store buffers of x86",
+            "say `--model c11`; about x86, ask about the build that you ship, without `orderings`",
+        ))
     }
 
     /// What answers about a program say besides, each with its heading: what they say of machines

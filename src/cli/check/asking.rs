@@ -46,6 +46,9 @@ pub(in crate::cli) fn questions(
     {
         return refuse(message, help);
     }
+    if let Some((message, help)) = LanguageRobustness::other_models(program, arguments.model.model()) {
+        return refuse(message, help);
+    }
     let is_asked = |ask: Ask| arguments.ask.contains(&ask);
     let all = arguments.ask.is_empty();
     let mut asks = Vec::new();

@@ -76,6 +76,11 @@ pub(super) fn answer(
     if arguments.apply && arguments.file == "-" {
         return Err(InputError::file("<stdin>", "standard input cannot be written back; leave `--apply` out"));
     }
+    let model = if arguments.language().is_some() { Model::Sc } else { arguments.model().unwrap_or(Model::Tso) };
+    if let Some((message, help)) = LanguageRobustness::other_models(&loaded.program, model) {
+        let error = InputError::file(&loaded.program.source.name, message);
+        return Err(error.with_help_if(Some(help.to_owned())));
+    }
     if arguments.ignore_timeouts && arguments.ask != Ask::Hangs {
         return Err(InputError::file(&loaded.program.source.name, "`--ignore-timeouts` is said with `--ask hangs`"));
     }

@@ -10,6 +10,7 @@ use super::words::capacity;
 use super::{Exit, Loaded, ProgramOptions, SharedOptions, pending, print_input_error, watchdog};
 use crate::limits::{Limits, StopReason};
 use crate::program::Program;
+use crate::questions::LanguageRobustness;
 use crate::report::bounds::admitted_values;
 use crate::report::documents::{self, SimulateDocument, StoppedDocument};
 use crate::report::models::{MODELS, model_of};
@@ -221,6 +222,11 @@ fn models(asked: &[SimulatedModel], program: &Program) -> Result<Vec<Model>, Inp
     let mut models: Vec<Model> = asked.iter().filter_map(of_threads).collect();
     if models.len() < asked.len() {
         let message = "`serial` runs one event after the other, and the program has none";
+        let help = Some("say `--model sc`".to_owned());
+        return Err(InputError::file(program.source.name.clone(), message).with_help_if(help));
+    }
+    let objection = models.iter().find_map(|model| LanguageRobustness::other_models(program, *model));
+    if let Some((message, _)) = objection {
         let help = Some("say `--model sc`".to_owned());
         return Err(InputError::file(program.source.name.clone(), message).with_help_if(help));
     }

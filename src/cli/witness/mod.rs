@@ -9,6 +9,7 @@ use super::output::{print_document, print_line, print_text, remark, remark_line}
 use super::words::{Against, Ask, robustness_or_concurrency, tso_and_languages};
 use super::{Exit, ProgramOptions, SharedOptions, print_input_error};
 use crate::program::Program;
+use crate::questions::LanguageRobustness;
 use crate::report::context::fault_error;
 use crate::report::documents::{self, Picture, PictureFormat, RunsDocument, ViolationDocument, WitnessDocument};
 use crate::report::{counted, picture, violation};
@@ -103,6 +104,10 @@ pub(super) fn run(arguments: &WitnessArguments, shared: &SharedOptions) -> Exit 
     if let Some(axioms) = arguments.model.and_then(Against::language) {
         let answered = language::answer(arguments, axioms, shared, &loaded);
         return answered.unwrap_or_else(|error| print_input_error(&error, shared));
+    }
+    if let Some((message, help)) = LanguageRobustness::other_models(&loaded.program, Model::Tso) {
+        let error = InputError::file(&arguments.file, message).with_help_if(Some(help.to_owned()));
+        return print_input_error(&error, shared);
     }
     if loaded.program.is_event_driven() {
         return events::answer(arguments, shared, &loaded).unwrap_or_else(|error| print_input_error(&error, shared));

@@ -29,12 +29,14 @@ pub(super) struct Spoken {
     pub(super) document: Option<String>,
     /// What was found, where a file for other machines asks for it.
     pub(super) answer: Option<Answer>,
+    /// Whether it leaves open who waits for ever.
+    pub(super) leaves_hangs: bool,
 }
 
 impl Spoken {
     /// What is printed.
     pub(super) fn new(exit: Exit, report: String, remarks: String) -> Self {
-        Self { exit, report, remarks, document: None, answer: None }
+        Self { exit, report, remarks, document: None, answer: None, leaves_hangs: false }
     }
 
     /// With a document in place of the report.
@@ -65,6 +67,7 @@ impl Spoken {
             remarks: String::new(),
             document: None,
             answer: Some(answer),
+            leaves_hangs: false,
         };
         match error {
             _ if shared.json => Self { document: Some(documents::refusal(error)), ..spoken },
@@ -93,6 +96,8 @@ pub(super) struct Batch<'a> {
     pub(super) from: Option<Format>,
     /// What the answer is about those for which it is yes, and about those for which it is no.
     pub(super) words: (&'static str, &'static str),
+    /// The command that shows how a program is violated, which has one line where there are many.
+    pub(super) shows: Option<String>,
     /// What to write besides.
     pub(super) outputs: &'a OutputOptions,
 }
@@ -104,7 +109,7 @@ pub(super) fn answer_all(
     shared: &SharedOptions,
     answer: impl Fn(&str, Extent) -> Spoken + Sync,
 ) -> Exit {
-    let Batch { command, files, from, words, outputs } = *batch;
+    let Batch { command, files, from, words, ref shows, outputs } = *batch;
     let outputs = match outputs.open() {
         Ok(outputs) => outputs,
         Err(error) => return print_input_error(&error, shared),
@@ -129,7 +134,7 @@ pub(super) fn answer_all(
         is_only_one: inputs.paths.len() == 1,
     };
     let mut worst = Exit::Holds;
-    let mut exits = Vec::new();
+    let (mut exits, mut open_hangs) = (Vec::new(), 0);
     let mut answers = Vec::new();
     let mut documents = Documents::new(inputs.several);
     watchdog::watch_inputs(&inputs.paths, inputs.several, shared);
@@ -143,6 +148,7 @@ pub(super) fn answer_all(
             pending::answered(file, spoken.exit, spoken.document.as_ref());
             worst = worst.worst(spoken.exit);
             exits.push(spoken.exit);
+            open_hangs += usize::from(spoken.leaves_hangs);
             answers.extend(spoken.answer);
             remark(spoken.remarks);
             print_text(spoken.report);
@@ -152,7 +158,7 @@ pub(super) fn answer_all(
     if shared.json {
         documents.print();
     } else if inputs.several {
-        print_text(summary(&exits, words, extent.brief && command == "check"));
+        print_text(summary(&exits, open_hangs, words, shows.as_deref().filter(|_| extent.brief)));
     }
     match outputs.finish(command, &answers) {
         Ok(()) => worst,
@@ -167,7 +173,7 @@ pub(super) fn print_unwritten(error: &InputError, shared: &SharedOptions) -> Exi
 }
 
 /// How many programs there were of each kind, and how more is told of those that had one line.
-fn summary(exits: &[Exit], words: (&str, &str), is_check: bool) -> String {
+fn summary(exits: &[Exit], open_hangs: usize, words: (&str, &str), shows: Option<&str>) -> String {
     let count = |exit| exits.iter().filter(|found| **found == exit).count();
     let good = match (words.0, count(Exit::Holds)) {
         ("hold", 1) => "holds",
@@ -179,8 +185,11 @@ fn summary(exits: &[Exit], words: (&str, &str), is_check: bool) -> String {
             parts.push(format!("{} {word}", count(exit)));
         }
     }
-    let more =
-        if count(Exit::Fails) > 0 && is_check { "; `palisade check FILE` shows how one is violated" } else { "" };
+    if open_hangs > 0 {
+        parts.push(format!("hangs open in {open_hangs}"));
+    }
+    let shows = shows.filter(|_| count(Exit::Fails) > 0);
+    let more = shows.map_or(String::new(), |shows| format!("; `{shows}` shows how one is violated"));
     format!("{}: {}{more}\n", counted(exits.len(), "program"), parts.join(", "))
 }
 

@@ -13,7 +13,7 @@ pub(super) use asking::{NO_GRACE, looks_for_hangs, questions};
 use super::answers::{Answered, Asking};
 use super::asked::question;
 use super::batch::{Batch, Extent, Spoken, answer_all};
-use super::words::Ask;
+use super::words::{Against, Ask};
 use super::{Exit, Loaded, SharedOptions};
 use crate::hangs::HangOptions;
 use crate::limits::Limits;
@@ -69,8 +69,20 @@ pub(super) fn run_as(command: &'static str, arguments: &CheckArguments, shared: 
     let answer = |file: &str, extent: Extent| {
         check_file(arguments, shared, file, extent).unwrap_or_else(|error| Spoken::refused(file, &error, shared))
     };
-    let batch =
-        Batch { command, files: &arguments.files, from: arguments.program.from, words, outputs: &arguments.outputs };
+    let model = match arguments.model {
+        Against::Model(Model::Tso) => String::new(),
+        other => format!("--model {} ", other.word()),
+    };
+    let asks: Vec<&str> = arguments.ask.iter().map(|ask| ask.name()).collect();
+    let ask = if asks.is_empty() { String::new() } else { format!("--ask {} ", asks.join(",")) };
+    let batch = Batch {
+        command,
+        files: &arguments.files,
+        from: arguments.program.from,
+        words,
+        shows: (command == "check").then(|| format!("palisade check {model}{ask}FILE")),
+        outputs: &arguments.outputs,
+    };
     answer_all(&batch, shared, answer)
 }
 
@@ -465,5 +477,5 @@ fn spoken(arguments: &CheckArguments, told: &Told<'_>, shared: &SharedOptions, e
     } else {
         account::report(told, account::Extent { verbosity: shared.verbose, all: arguments.all })
     };
-    Spoken::new(exit, report, String::new())
+    Spoken { leaves_hangs: account::open_hangs(told).is_some(), ..Spoken::new(exit, report, String::new()) }
 }

@@ -174,6 +174,51 @@ fn properties_are_carried_over_where_the_program_is_robust() {
     assert_eq!(asked, (0, "properties holds, robustness holds".to_owned()));
 }
 
+/// What is violated stands before what is not known.
+#[test]
+fn a_race_is_said_first() {
+    let folder = folder();
+    let (status, out, _) = said(folder.path(), "check --model c11 racy.pal");
+    assert_eq!(status, 1, "{out}");
+    assert!(out.starts_with("racy.pal: racy, which is undefined behaviour, unknown under C11\n"), "{out}");
+}
+
+/// A list of many answers says of which programs it is open who waits for ever, and how to ask for
+/// more about the same.
+#[test]
+fn many_answers_leave_nothing_out() {
+    let folder = folder();
+    let waits = "program W\naddress x\nthread t { await load(x, acquire) == 1; }\nthread u { store(x, 1, release); }\n";
+    let names: Vec<String> = (0..8).map(|number| format!("w{number}.pal")).collect();
+    for name in &names {
+        std::fs::write(folder.path().join(name), waits).expect("it is written");
+    }
+    let (status, out, _) = said(folder.path(), &format!("check --model c11 sb.pal {}", names.join(" ")));
+    assert_eq!(status, 1, "{out}");
+    let line = "w7.pal: robust against C11, hangs not asked [t × 1, u × 1; no domain]\n";
+    assert!(out.contains(line), "{out}");
+    let last = "9 programs: 8 hold, 1 violated, hangs open in 8; \
+                `palisade check --model c11 FILE` shows how one is violated\n";
+    assert!(out.ends_with(last), "{out}");
+}
+
+/// Where values grow, it is said what grows, also of changes and of orderings.
+#[test]
+fn what_grows_is_said_of_changes() {
+    let folder = folder();
+    let counts = "program C\naddress x, y\nthread t [*] { loop { let n = load(x, relaxed); store(x, n + n % 2 + 1, relaxed); } }\n";
+    std::fs::write(folder.path().join("counts.pal"), counts).expect("it is written");
+    for command in ["fences --model c11", "orderings"] {
+        let (status, out, error) = said(folder.path(), &format!("{command} counts.pal"));
+        assert_eq!(status, 3, "{command}: {out}{error}");
+        assert!(
+            out.contains("unknown: register `n` of thread `t` grows: it takes more than 64 values"),
+            "{command}: {out}"
+        );
+        assert!(out.contains("  help     declare the values it may take"), "{command}: {out}");
+    }
+}
+
 /// What fails by the store buffers of x86 fails in the language: executions there are its own.
 #[test]
 fn what_x86_shows_is_told_of_the_language() {

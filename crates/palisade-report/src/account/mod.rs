@@ -17,7 +17,7 @@ pub use cycle::{Cycle, CycleEdge, CycleNode};
 pub use document::{AnswerDocument, CheckDocument, EventStep, EventWitnessDocument, ShownDocument, ShownStep};
 pub use rule::{Level, Rule};
 pub use run::Run;
-pub use text::{Extent, copies_line, line, report};
+pub use text::{Extent, copies_line, line, open_hangs, report};
 pub use whole::Told;
 
 use crate::documents::{

@@ -44,6 +44,9 @@ pub fn line(told: &Told<'_>) -> String {
             let _ = write!(out, ", unreached {}", note.words);
         }
     }
+    if let Some(words) = open_hangs(told) {
+        let _ = write!(out, ", hangs {}", words.split_once(": ").map_or(words, |(words, _)| words));
+    }
     // What does not hold on all machines is said in one line as well.
     for note in told.accounts.iter().flat_map(|account| &account.notes) {
         if note.heading == "machines" && !note.words.starts_with("holds on x86, ARMv8, RISC-V and POWER") {
@@ -58,6 +61,13 @@ pub fn line(told: &Told<'_>) -> String {
     }
     let _ = writeln!(out, " [{}]", subject(told));
     out
+}
+
+/// Why an account of a program that waits leaves open whether anybody waits for ever, in the words
+/// of its note; nothing where it does not.
+pub fn open_hangs<'t>(told: &'t Told<'_>) -> Option<&'t str> {
+    let mut notes = told.accounts.iter().flat_map(|account| &account.notes);
+    notes.find(|note| note.verbosity == 0 && note.heading == "hangs").map(|note| note.words.as_str())
 }
 
 /// What a computation shows, without the word before it, and with how many copies.

@@ -9,13 +9,16 @@
 use super::Exit;
 use super::asked::quoted;
 use super::files::NewFile;
-use super::folder::{create_folder, files_in};
+use super::folder::create_folder;
 use super::output::{print_text, remark_line};
-use std::collections::BTreeSet;
+use crate::evidence::sha256;
+use crate::syntax::did_you_mean_or_list;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::SystemTime;
 
 /// What `cargo palisade --help` prints.
 const HELP: &str = "\
@@ -41,8 +44,8 @@ Usage: cargo palisade [--test NAME] [--package NAME] [--profile dev|release] [--
   FILTER            only tests whose names contain this
   --exact           with FILTER: only the test of this name, with its modules, as `cargo test` lists it
 
-What is checked is the machine code that this build makes. Snapshots stay in target/palisade; they hold what the
-tests had in memory.
+What is checked is the machine code that this build makes. Snapshots stay in target/palisade until
+the next build; they hold what the tests had in memory.
 ";
 
 /// The target for which tests are built: named, so that the flags below hold for tests alone and
@@ -131,7 +134,7 @@ pub fn cargo() -> std::process::ExitCode {
             Exit::BadInput
         }),
         Err(message) => {
-            remark_line(format_args!("Error: {message}\n\n{HELP}"));
+            remark_line(format_args!("Error: {message}\n  Help: `cargo palisade --help` lists the options"));
             Exit::BadInput
         }
     };
@@ -165,7 +168,9 @@ fn understood(arguments: &[String]) -> Result<Request, String> {
             "--exact" => request.is_exact = true,
             "--help" | "-h" => request.help = true,
             option if option.starts_with('-') => {
-                return Err(format!("`{option}` is not known; options of `palisade check` follow behind `--`"));
+                return Err(format!(
+                    "`{option}` is not known; options of `palisade check` follow behind `--`, as in `cargo palisade -- {option}`"
+                ));
             }
             _ if request.filter.is_none() => request.filter = Some(word),
             other => return Err(format!("there are two filters, `{other}` is the second")),
@@ -228,9 +233,10 @@ impl Request {
 
 fn check_package(request: &Request) -> Result<Exit, String> {
     let kind = if request.language.is_some() { Build::ForOrderings } else { Build::AsAsked };
-    let (files, have_failed) = snapshots_of(request, kind)?;
+    let binaries = build(request, kind)?;
+    let (files, have_failed) = snapshots_of(request, kind, &binaries)?;
     if request.every_compilation {
-        snapshots_of(request, Build::Unoptimised)?;
+        snapshots_of(request, Build::Unoptimised, &build(request, Build::Unoptimised)?)?;
     }
     // Of tests that fail before they come to `check` nothing more is said.
     let of_tests = if have_failed { Exit::BadInput } else { Exit::Holds };
@@ -238,7 +244,13 @@ fn check_package(request: &Request) -> Result<Exit, String> {
         return Err(match &request.filter {
             Some(filter) => {
                 let how = if request.is_exact { "is" } else { "contains" };
-                format!("no test whose name {how} `{filter}` has come to `Harness::check`")
+                let names = names_of_tests(&binaries);
+                let help = match binaries.iter().any(|binary| name_of(binary) == *filter) {
+                    true => Some(format!("`--test {filter}` names the file of tests")),
+                    false => did_you_mean_or_list(filter, "test", names.iter().map(String::as_str)),
+                };
+                let help = help.map_or(String::new(), |help| format!("\n  Help: {help}"));
+                format!("no test whose name {how} `{filter}` has come to `Harness::check`{help}")
             }
             None => "no test has come to `Harness::check`: `palisade-harness` has an example".to_owned(),
         });
@@ -260,15 +272,14 @@ fn check_package(request: &Request) -> Result<Exit, String> {
     Ok(worst)
 }
 
-/// Builds the tests and runs them; the files of roles beside their snapshots, and whether tests
+/// Runs the tests of binaries; the files of roles beside their snapshots, and whether tests
 /// have failed.
-fn snapshots_of(request: &Request, kind: Build) -> Result<(Vec<PathBuf>, bool), String> {
-    let binaries = build(request, kind)?;
+fn snapshots_of(request: &Request, kind: Build, binaries: &[PathBuf]) -> Result<(Vec<PathBuf>, bool), String> {
     if binaries.is_empty() {
         return Err("the package has no tests with harnesses, neither in `tests/` nor beside its code".to_owned());
     }
     let (mut files, mut taken, mut failures) = (Vec::new(), BTreeSet::new(), Vec::new());
-    for binary in &binaries {
+    for binary in binaries {
         let (found, failure) = snapshots(request, kind, binary, &folder_of(binary, &mut taken))?;
         files.extend(found);
         failures.extend(failure);
@@ -341,13 +352,30 @@ fn has_harness(binary: &Path) -> bool {
     std::fs::read(binary).is_ok_and(|content| content.windows(name.len()).any(|own| own == name))
 }
 
+/// The names of the tests of binaries.
+fn names_of_tests(binaries: &[PathBuf]) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for binary in binaries {
+        let Ok(output) = Command::new(binary).args(["--list", "--format", "terse"]).output() else { continue };
+        let text = String::from_utf8_lossy(&output.stdout);
+        names.extend(text.lines().filter_map(|line| line.strip_suffix(": test").map(str::to_owned)));
+    }
+    names
+}
+
+/// The name of a file of tests: that of its binary without the number that cargo has given it.
+fn name_of(binary: &Path) -> String {
+    let stem = binary.file_stem().unwrap_or_default().to_string_lossy();
+    stem.rsplit_once('-').map_or(&*stem, |(name, _)| name).to_owned()
+}
+
 /// The folder for the snapshots of a binary, named as its file of tests; with the number that cargo
 /// has given it where another package has such a file as well.
 fn folder_of(binary: &Path, taken: &mut BTreeSet<String>) -> PathBuf {
-    let stem = binary.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let name = stem.rsplit_once('-').map_or(stem.as_str(), |(name, _)| name);
-    let is_new = taken.insert(name.to_owned());
-    Path::new("target/palisade").join(if is_new { name } else { &stem })
+    let name = name_of(binary);
+    let stem = binary.file_stem().unwrap_or_default();
+    let is_new = taken.insert(name.clone());
+    Path::new("target/palisade").join(if is_new { Path::new(&name) } else { Path::new(stem) })
 }
 
 /// Runs the tests of a binary; the files of roles beside their snapshots, and what is to be said of
@@ -364,15 +392,18 @@ fn snapshots(
         Build::ForOrderings => folder.join(ORDERINGS),
     };
     let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
-    if folder.exists() {
-        std::fs::remove_dir_all(folder).map_err(failed)?;
-    }
+    let content = std::fs::read(binary).map_err(|error| format!("{}: {error}", binary.display()))?;
+    let heading = format!("image = {:?}\nimage_sha256 = \"{}\"\n", binary.display().to_string(), sha256(&content));
     create_folder(folder).map_err(failed)?;
+    let kept = if request.filter.is_some() { Some(heading.as_str()) } else { None };
+    let kept = clear(folder, kept).map_err(failed)?;
     let mut command = Command::new(binary);
     command.env(SNAPSHOT_VARIABLE, folder.canonicalize().map_err(failed)?).args(&request.filter);
     command.args(request.is_exact.then_some("--exact"));
     // What other tests do meanwhile would be in the snapshots.
     command.env("RUST_TEST_THREADS", "1");
+    // The debug information that a panic's backtrace loads would be in those of later tests.
+    command.env("RUST_BACKTRACE", "0").env_remove("RUST_LIB_BACKTRACE");
     let output = command.output().map_err(|error| format!("{}: {error}", binary.display()))?;
     let failure = (!output.status.success()).then(|| {
         let text = String::from_utf8_lossy(&output.stdout);
@@ -383,11 +414,13 @@ fn snapshots(
     });
     let again = request.build_again().map_err(|error| error.to_string())?;
     let mut roles = Vec::new();
-    let found = files_in(folder).map_err(|(path, error)| format!("{}: {error}", path.display()))?;
-    for snapshot in found.iter().filter(|path| path.extension().is_some_and(|extension| extension == "snapshot")) {
+    for snapshot in snapshots_in(folder).map_err(failed)? {
+        if kept.get(&snapshot).is_some_and(|before| modified(&snapshot).is_ok_and(|now| now == *before)) {
+            continue;
+        }
         let path = snapshot.with_extension("toml");
         let name = snapshot.file_name().unwrap_or_default().to_string_lossy();
-        let mut text = format!("image = {:?}\nsnapshot = {name:?}\nbuild = {again:?}\n", binary.display().to_string());
+        let mut text = format!("{heading}snapshot = {name:?}\nbuild = {again:?}\n");
         match kind {
             Build::Unoptimised => text.push_str("source_order = true\n"),
             Build::ForOrderings => text.push_str("orderings = true\n"),
@@ -405,6 +438,39 @@ fn snapshots(
         roles.push(path);
     }
     Ok((roles, failure))
+}
+
+/// Removes the files of roles in a folder with their snapshots, but for those that begin so: they
+/// are of the same build. When the snapshots that stay were taken.
+fn clear(folder: &Path, kept: Option<&str>) -> std::io::Result<BTreeMap<PathBuf, SystemTime>> {
+    let mut stay = BTreeMap::new();
+    for snapshot in snapshots_in(folder)? {
+        let roles = snapshot.with_extension("toml");
+        let is_of_this_build = |heading| std::fs::read_to_string(&roles).is_ok_and(|text| text.starts_with(heading));
+        if kept.is_some_and(is_of_this_build) {
+            stay.insert(snapshot.clone(), modified(&snapshot)?);
+            continue;
+        }
+        std::fs::remove_file(&snapshot)?;
+        if roles.exists() {
+            std::fs::remove_file(&roles)?;
+        }
+    }
+    Ok(stay)
+}
+
+/// The snapshots in a folder, by name.
+fn snapshots_in(folder: &Path) -> std::io::Result<BTreeSet<PathBuf>> {
+    let mut found = BTreeSet::new();
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        found.extend(path.extension().is_some_and(|extension| extension == "snapshot").then_some(path.clone()));
+    }
+    Ok(found)
+}
+
+fn modified(path: &Path) -> std::io::Result<SystemTime> {
+    std::fs::metadata(path)?.modified()
 }
 
 #[cfg(test)]

@@ -97,13 +97,21 @@ pub fn read_with(
             .map_err(|error| wrong(Diagnostic::error(format!("the {what} cannot be read: {error}"), roles::span(name))))
     };
     let bytes = opened(&mut open, "image", &file.image)?;
+    let digest = sha256(&bytes);
+    if let Some(other) = file.image_sha256.as_ref().filter(|other| *other.get_ref() != digest) {
+        let message = "the image is not the one of this digest: it was built again since";
+        return Err(wrong(Diagnostic::error(message, roles::span(other)).with_help("take the snapshot again")));
+    }
     let mut heading = String::new();
     let _ = writeln!(heading, "roles {} (SHA-256 {})", name_of(Path::new(path)), sha256(source.text.as_bytes()));
-    let _ = writeln!(heading, "image {} (SHA-256 {})", file.image.get_ref(), sha256(&bytes));
+    let _ = writeln!(heading, "image {} (SHA-256 {})", file.image.get_ref(), digest);
     let mut snapshot = Snapshot::default();
     if let Some(given) = &file.snapshot {
         let name = Path::new(path).parent().unwrap_or(Path::new("")).join(given.get_ref());
-        let text = text_of(&name.display().to_string(), opened(&mut open, "snapshot", given)?.as_slice())?;
+        let bytes = opened(&mut open, "snapshot", given)?;
+        let help = "a snapshot has all that its test had in memory: leave out what the roles do not need";
+        let text = text_of(&name.display().to_string(), bytes.as_slice())
+            .map_err(|error| error.with_help_if(Some(help.to_owned())))?;
         let _ = writeln!(heading, "snapshot {} (SHA-256 {})", given.get_ref(), sha256(text.text.as_bytes()));
         snapshot = Snapshot::read(&text.text).map_err(|error| broken_snapshot(&text, &error))?;
     }

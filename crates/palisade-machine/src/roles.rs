@@ -10,6 +10,8 @@ use toml::Spanned;
 pub(crate) struct RolesFile {
     /// The path of the ELF file, from the folder of this file.
     pub(crate) image: Spanned<String>,
+    /// The digest of that file, if another build is to be refused: a snapshot is one of its own.
+    pub(crate) image_sha256: Option<Spanned<String>>,
     /// The path of the snapshot, if there is one.
     pub(crate) snapshot: Option<Spanned<String>>,
     /// How the image is built again, and the snapshot written, when sources have changed: a command

@@ -74,6 +74,7 @@ fn files_of_roles_are_diagnosed() {
         ("image = \"IMAGE\"\n[[role]]\nfunction = \"worker\"\ncopies = \"many\"", "is no number of copies"),
         ("image = \"IMAGE\"\n[[role]]\nfunction = \"worker\"\nargs = [\"&lock\"]", "no object `lock`"),
         ("image = \"IMAGE\"\n[[role]]\nfunction = \"worker\"\nloops = true", "unknown field `loops`"),
+        ("image = \"IMAGE\"\nimage_sha256 = \"00\"\n[[role]]\nfunction = \"worker\"", "it was built again since"),
         ("image = \"nowhere\"\n[[role]]\nfunction = \"worker\"", "the image cannot be read"),
         ("image = \"roles.toml\"\n[[role]]\nfunction = \"worker\"", "is no 64-bit ELF file"),
     ] {

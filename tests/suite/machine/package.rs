@@ -227,4 +227,20 @@ fn cargo_palisade_asks_about_every_compilation() {
     assert!(text.contains(not), "{text}");
     // Those among the unit tests are asked as well.
     assert!(text.contains("lock") && text.contains("looked_at"), "{text}");
+    // Some tests leave the snapshots of others where they are, as long as the build is the same.
+    let (code, text) = cargo_palisade(folder.path(), &["tests::lock", "--exact"]);
+    assert!(code == Some(0) && !text.contains("looked_at"), "{text}");
+    let others = folder.path().join("target/palisade/robust");
+    let kept = [others.join("looked_at.toml"), others.join("unoptimised/looked_at.toml")];
+    assert!(kept.iter().all(|file| file.exists()), "{text}");
+    let (code, text) = cargo_palisade(folder.path(), &["--test", "robust"]);
+    assert!(code == Some(0) && kept[1].exists(), "{text}");
+    std::fs::write(folder.path().join("tests/robust.rs"), LOOKED_AT.replace("looked_at()", "seen()"))
+        .expect("it is writable");
+    let (code, text) = cargo_palisade(folder.path(), &["seen"]);
+    assert!(code == Some(0) && !kept[0].exists(), "{text}");
+    let (code, text) = cargo_palisade(folder.path(), &["robust"]);
+    assert!(code == Some(2) && text.contains("Help: `--test robust` names the file of tests"), "{text}");
+    let (_, text) = cargo_palisade(folder.path(), &["sen"]);
+    assert!(text.contains("Help: did you mean `seen`?") || text.contains("robust"), "{text}");
 }

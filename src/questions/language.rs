@@ -10,12 +10,15 @@ use crate::report::account::{Account, Answer, Mark, Proof, Rule, Shown, Standing
 use crate::report::graph::GraphWords;
 use crate::report::subject::program_words;
 use crate::robustness::{Fault, GraphViolation, StaleCheck, StaleOptions, StaleVerdict, check_stale, load_buffering};
-use crate::semantics::Model;
+use crate::semantics::{Model, Quantifier};
 use crate::semantics::graphs::{Axioms, by_language, not_in_language};
 use crate::syntax::{Diagnostic, Format, litmus};
 
 /// What asks for robustness on the command line.
 const ROBUSTNESS: &str = "robustness";
+
+/// The verdict about a program with a race.
+const RACY: &str = "racy, which is undefined behaviour";
 
 /// The question, for programs that `graphs::not_in_language` has nothing against.
 pub struct LanguageRobustness<'p> {
@@ -111,6 +114,17 @@ impl<'p> LanguageRobustness<'p> {
         relaxed(self.about.program).for_each(|words| account.note(0, "as relaxed", words));
     }
 
+    /// Whether a violation comes to a final state that answers the condition of the text; then also
+    /// how it goes on from what is shown. A guessed ordering may be stronger in truth.
+    fn answers_condition(&self, found: &GraphViolation) -> Option<&'static str> {
+        let question = self.about.condition.filter(|_| relaxed(self.about.program).next().is_none())?;
+        let (state, goes_on) = found.final_state(&self.stated)?;
+        let is_met = question.is_satisfied(&self.stated, &found.instance, &state)?;
+        let is_found = is_met == (question.condition().quantifier != Quantifier::ForAll);
+        let words = if goes_on { "then each thread goes on to its end, and loads read the last stores" } else { "" };
+        is_found.then_some(words)
+    }
+
     fn not_robust<'a>(&'a self, account: &mut Account<'a>, found: &'a GraphViolation) {
         let GraphWords { words, first, last } = GraphWords::of(&self.stated, found);
         let span = |(thread, id): (ThreadId, InstructionId)| self.stated.thread(thread).instruction(id).span;
@@ -142,6 +156,9 @@ fn relaxed(program: &Program) -> impl Iterator<Item = String> {
 pub fn carry_to_language(program: &Program, accounts: &mut [Account<'_>]) {
     let robustness = accounts.iter().find(|account| account.ask == ROBUSTNESS);
     let standing = robustness.map_or(Standing::Unknown, Account::standing);
+    let is_racy = robustness.is_some_and(|account| account.verdict == RACY);
+    let final_state = robustness
+        .and_then(|account| Some((account.shown()?.clone(), account.answers_condition?, account.evidence.clone())));
     let is_whole = says_all_of_interleavings(program);
     for account in accounts.iter_mut().filter(|account| matches!(account.ask, "properties" | "hangs")) {
         let Answer::Holds(Proof { example: None, by }) = account.answer else { continue };
@@ -149,13 +166,21 @@ pub fn carry_to_language(program: &Program, accounts: &mut [Account<'_>]) {
         if by == Some(Method::Graphs.name()) {
             continue;
         }
+        if let (Some((shown, goes_on, evidence)), "exists" | "~exists" | "forall") = (&final_state, account.heading) {
+            let headline = format!("final state: {} {}", account.heading, account.about);
+            let below = (!goes_on.is_empty()).then(|| format!("  ({goes_on})")).into_iter().collect();
+            show_beyond_sc(account, Shown { headline, below, cycle: None, ..shown.clone() });
+            account.evidence.clone_from(evidence);
+            continue;
+        }
         let what =
             if account.verdict.starts_with("Never") { "no interleaving has it" } else { "all interleavings keep it" };
         let why = match standing {
             Standing::Violated | Standing::Holds if !is_whole => {
-                "but in these no weak compare-exchange fails for no reason"
+                "but in none a weak compare-exchange fails for no reason: with a strong one there is an answer"
             }
-            Standing::Violated => "but the program has other executions, or a race",
+            Standing::Violated if is_racy => "but the program has a race, which is undefined behaviour",
+            Standing::Violated => "but the program has other executions",
             Standing::Unknown => "but whether there are other executions is not known",
             Standing::Holds => {
                 account.phrase.push_str(", and all executions are interleavings");
@@ -173,6 +198,24 @@ pub fn carry_to_language(program: &Program, accounts: &mut [Account<'_>]) {
         let model = account.verdict.split_once(" under ").map_or("", |(_, model)| model);
         account.leave_open(format!("unknown under {model}"), reason);
     }
+}
+
+/// Answers the condition of a text by an execution that is no interleaving.
+fn show_beyond_sc<'a>(account: &mut Account<'a>, shown: Shown<'a>) {
+    let (word, standing) = match account.heading {
+        "exists" => ("Sometimes", "Sometimes"),
+        "~exists" => ("violated, Sometimes", "violated"),
+        _ => ("violated, not Always", "violated"),
+    };
+    account.phrase = format!("{word}, not under SC");
+    account.message = format!("{}: {word}", account.question);
+    account.under_sc = Some(false);
+    let model = account.verdict.split_once(" under ").map_or("", |(_, model)| model);
+    account.verdict = format!("{standing} under {model}");
+    account.answer = match account.heading {
+        "exists" => Answer::Holds(Proof { by: None, example: Some(Box::new(shown)) }),
+        _ => Answer::Violated(shown),
+    };
 }
 
 /// Whether the interleavings of a program are all of its executions where it is robust against a
@@ -244,9 +287,10 @@ impl Question for LanguageRobustness<'_> {
             (StaleVerdict::NotRobust | StaleVerdict::Racy, Some(violation)) => {
                 account.verdict = match violation.claim {
                     StaleClaim::BeyondSc => format!("not robust against {name}"),
-                    StaleClaim::Race => "racy, which is undefined behaviour".to_owned(),
+                    StaleClaim::Race => RACY.to_owned(),
                 };
                 self.not_robust(account, violation);
+                account.answers_condition = self.answers_condition(violation);
                 self.say_what_is_relaxed(account);
                 account.message = format!("{}: {}", account.verdict, account.message);
             }

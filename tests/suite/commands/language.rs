@@ -125,6 +125,20 @@ P1(atomic_int* x, atomic_int* y) {
 exists (0:r0=0 /\\ 1:r0=0)
 ";
 
+/// A stale read of it is one of C11, and none of x86.
+const MESSAGE_PASSING_IN_C: &str = "C MP
+{}
+P0(atomic_int* x, atomic_int* f) {
+  atomic_store_explicit(x, 1, memory_order_relaxed);
+  atomic_store_explicit(f, 1, memory_order_relaxed);
+}
+P1(atomic_int* x, atomic_int* f, atomic_int* z) {
+  int r0 = atomic_load_explicit(f, memory_order_relaxed);
+  int r1 = atomic_load_explicit(x, memory_order_relaxed);
+}
+exists (true)
+";
+
 /// A property holds under C11 where it holds for interleavings and the program is robust. Else
 /// nothing is green.
 #[test]
@@ -169,6 +183,22 @@ fn properties_are_carried_over_where_the_program_is_robust() {
     std::fs::write(folder.path().join("sb.litmus"), &never).expect("it is written");
     let (_, out, _) = said(folder.path(), "check --model c11 sb.litmus");
     assert!(out.starts_with("sb.litmus: Sometimes under C11"), "{out}");
+    // An execution that x86 does not have ends so as well, be it shown to its end or not.
+    for (behind, is_whole) in [("", true), ("  atomic_store_explicit(z, 1, memory_order_relaxed);\n", false)] {
+        let text = MESSAGE_PASSING_IN_C.replace("}\nexists", &format!("{behind}}}\nexists"));
+        for (asked, status, told) in [
+            ("exists (1:r0=1 /\\ 1:r1=0)", 0, "Sometimes, not under SC"),
+            ("~exists (1:r0=1 /\\ 1:r1=0)", 1, "violated, Sometimes, not under SC"),
+            ("forall (1:r0=0 \\/ 1:r1=1)", 1, "violated, not Always, not under SC"),
+            ("filter (1:r1=1) exists (1:r0=1 /\\ 1:r1=0)", 3, "unknown, no interleaving has it"),
+            ("exists (1:r0=2)", 3, "unknown, no interleaving has it, but the program has other executions"),
+        ] {
+            std::fs::write(folder.path().join("mp.litmus"), text.replace("exists (true)", asked)).expect("written");
+            let (code, out, _) = said(folder.path(), "check --model c11 --ask properties --verify mp.litmus");
+            assert!(code == status && out.contains(told), "{asked}: {code} {out}");
+            assert!(status == 3 || out.contains("then each thread goes on to its end") != is_whole, "{asked}: {out}");
+        }
+    }
     // Release/acquire takes the relaxed store for one that releases.
     let asked = verdict("check --model ra --json --verify racy.pal");
     assert_eq!(asked, (0, "properties holds, robustness holds".to_owned()));

@@ -224,6 +224,9 @@ pub struct Account<'a> {
     pub subject: String,
     /// Whether interleavings show the violation already; nothing where that is not known.
     pub under_sc: Option<bool>,
+    /// Whether the violation comes to a final state that answers the condition of the text: one that
+    /// `exists` is about, or that `forall` excludes. Then also how it goes on from what is shown.
+    pub answers_condition: Option<&'static str>,
     /// Lines of a report behind its own.
     pub notes: Vec<Note>,
     /// Marks on lines of the source.
@@ -266,6 +269,7 @@ impl<'a> Account<'a> {
             question,
             subject,
             under_sc: None,
+            answers_condition: None,
             notes: Vec::new(),
             marks: Vec::new(),
             counters: CountersKnown::default(),

@@ -72,6 +72,37 @@ impl GraphViolation {
         machine(stated, &self.acting)
     }
 
+    /// The state in which the execution ends, once every copy has gone on to its end with steps of
+    /// which each load reads the last store; also whether any of these accesses memory. Nothing for
+    /// a race, and where this is no execution of the axioms or has a race.
+    pub fn final_state(&self, stated: &Program) -> Option<(State, bool)> {
+        /// So many steps are taken at most: a thread may go round for ever.
+        const MOST_STEPS: usize = 4096;
+        if self.claim == StaleClaim::Race || !self.is_admitted {
+            return None;
+        }
+        let machine = Machine::new(stated, &self.instance, Model::Sc).waiting();
+        let (mut state, mut execution) = interleaved(&machine, self.axioms, &self.steps, &mut Vec::new())?;
+        let write = match self.reads_from {
+            Some(step) => Some(execution.of_step[step]?),
+            None => None,
+        };
+        execution.take_older(&machine, &mut state, self.last, write).ok()?;
+        let before = execution.graph.events().len();
+        for _ in 0..MOST_STEPS {
+            let mut next = Vec::new();
+            for position in 0..machine.copies().len() {
+                machine.events(&state, position, &mut next).ok()?;
+            }
+            let Some(event) = next.first() else { break };
+            execution.take(&machine, event);
+            machine.take(&mut state, event);
+        }
+        let has_ended = (0..machine.copies().len()).all(|position| machine.has_ended(&state, position));
+        let is_execution = is_consistent(&execution.graph, self.axioms) && race(&execution.graph).is_none();
+        (has_ended && is_execution).then(|| (state, execution.graph.events().len() > before))
+    }
+
     /// The violation as evidence.
     pub fn witness(&self) -> GraphWitness {
         GraphWitness {

@@ -249,6 +249,53 @@ fn what_grows_is_said_of_changes() {
     }
 }
 
+/// What C11 has nearest to the kernel's full barriers: store buffering with something between the
+/// store and the load of each thread.
+#[test]
+fn full_barriers_of_the_kernel_are_sequentially_consistent_fences() {
+    let folder = folder();
+    for (between, is_full) in [
+        ("smp_mb();", true),
+        ("smp_mb__after_srcu_read_unlock();", true),
+        ("atomic_inc(z); smp_mb__after_atomic();", true),
+        ("int r1 = atomic_cmpxchg(z, 5, 1); smp_mb__after_atomic();", true),
+        ("smp_mb__before_atomic(); atomic_inc(z);", true),
+        ("spin_lock(z); smp_mb__after_spinlock(); spin_unlock(z);", true),
+        ("int r1 = xchg(z, 1);", true),
+        ("r1 = atomic_inc_return(z);", true),
+        ("atomic_fetch_add(1, z);", true),
+        // A barrier beside nothing, and what orders less.
+        ("smp_mb__after_atomic();", false),
+        ("int r1 = atomic_read(z); smp_mb__after_atomic();", false),
+        ("if (1) atomic_inc(z); smp_mb__after_atomic();", false),
+        ("smp_mb__before_atomic(); int r1 = READ_ONCE(*z);", false),
+        ("atomic_inc(z); smp_mb__after_spinlock();", false),
+        ("int r1 = xchg_acquire(z, 1);", false),
+        ("atomic_inc(z);", false),
+        ("int r1 = cmpxchg(z, 5, 1);", false),
+        ("smp_rmb();", false),
+        ("smp_wmb();", false),
+    ] {
+        let thread = |number: usize, to: &str, from: &str| {
+            let head = format!("P{number} (int *x, int *y, atomic_t *z{number})");
+            let between = between.replace('z', &format!("z{number}"));
+            format!("{head} {{ WRITE_ONCE(*{to}, 1); {between} int r0 = READ_ONCE(*{from}); }}\n")
+        };
+        let threads = thread(0, "x", "y") + &thread(1, "y", "x");
+        let text = format!("C SB\n{{}}\n{threads}exists (0:r0=0 /\\ 1:r0=0)\n");
+        std::fs::write(folder.path().join("sb.litmus"), text).expect("it is written");
+        let (_, out, error) = said(folder.path(), "check --model c11 --verify --ask properties sb.litmus");
+        let word = if is_full { "sb.litmus: Never under C11" } else { "sb.litmus: Sometimes under C11" };
+        assert!(out.starts_with(word), "{between}: {out} {error}");
+    }
+    let store = "C SB\n{}\nP0 (int *x, int *y) { smp_store_mb(*x, 1); int r0 = READ_ONCE(*y); }\n\
+                 P1 (int *x, int *y) { WRITE_ONCE(*y, 1); smp_mb(); int r0 = READ_ONCE(*x); }\n\
+                 exists (0:r0=0 /\\ 1:r0=0)\n";
+    std::fs::write(folder.path().join("sb.litmus"), store).expect("it is written");
+    let (_, out, _) = said(folder.path(), "check --model c11 --verify sb.litmus");
+    assert!(out.starts_with("sb.litmus: Never under C11, robust against C11"), "{out}");
+}
+
 /// What fails by the store buffers of x86 fails in the language: executions there are its own.
 #[test]
 fn what_x86_shows_is_told_of_the_language() {

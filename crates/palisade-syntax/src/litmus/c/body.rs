@@ -96,6 +96,8 @@ pub(super) struct Reader<'a, 's> {
     /// How many accesses to memory were read.
     pub(super) accesses: usize,
     pub(super) pointers: Pointers,
+    /// Whether the statement has an update that is a full barrier.
+    pub(super) is_full_barrier: bool,
     /// Where the thread stands with respect to grace periods.
     pub(super) sections: Sections,
     depth: usize,
@@ -128,6 +130,7 @@ pub(super) fn body<'s>(
         dialects: Dialects::default(),
         accesses: 0,
         pointers: Pointers::default(),
+        is_full_barrier: false,
         sections: Sections::default(),
         depth: 0,
     };
@@ -196,7 +199,12 @@ impl<'s> Reader<'_, 's> {
 
     /// The token so many places ahead.
     pub(super) fn token(&self, ahead: usize) -> Option<Token<'s>> {
-        self.tokens.get(self.at + ahead).map(|(token, _)| *token)
+        self.token_at(self.at + ahead)
+    }
+
+    /// The token at a place.
+    pub(super) fn token_at(&self, place: usize) -> Option<Token<'s>> {
+        self.tokens.get(place).map(|(token, _)| *token)
     }
 
     /// Where the next token stands.

@@ -3,7 +3,10 @@
 //!
 //! The kernel's orders are read as those of C11 that are nearest: `smp_mb` is a sequentially
 //! consistent fence, `smp_rmb` acquires and `smp_wmb` releases, an update without a suffix that
-//! returns a value is sequentially consistent, and one that returns none is relaxed.
+//! returns a value is sequentially consistent, and one that returns none is relaxed. [`barriers`]
+//! has the other full barriers.
+//!
+//! [`barriers`]: super::barriers
 
 use super::arithmetic::combined;
 use super::body::{Dialects, Place, Read, Reader};
@@ -293,12 +296,11 @@ impl<'s> Reader<'_, 's> {
                 let place = self.lvalue()?;
                 self.expect(",")?;
                 let value = self.value(place.object)?.raw;
-                let ordering = match name.text {
-                    "smp_store_mb" => Ordering::SeqCst,
-                    "rcu_assign_pointer" => Ordering::Release,
-                    _ => Ordering::Relaxed,
-                };
-                Called::Statement(store(place, value, ordering, here(self)))
+                Called::Statement(match name.text {
+                    "smp_store_mb" => self.store_and_barrier(place.raw, value, here(self)),
+                    "rcu_assign_pointer" => store(place, value, Ordering::Release, here(self)),
+                    _ => store(place, value, Ordering::Relaxed, here(self)),
+                })
             }
             "smp_store_release" | "atomic_set" | "atomic_set_release" => {
                 let (place, value) = self.location_and_value()?;
@@ -307,6 +309,7 @@ impl<'s> Reader<'_, 's> {
             }
             _ => match suffixed.map_or(name.text, |(base, _)| base) {
                 "xchg" | "atomic_xchg" => {
+                    self.note_full_update(name.text);
                     let (place, value) = self.location_and_value()?;
                     self.exchange(place, value, order.unwrap_or(Ordering::SeqCst), name)
                 }
@@ -335,6 +338,7 @@ impl<'s> Reader<'_, 's> {
         let parts = [action.strip_prefix("fetch_"), action.strip_suffix("_return"), action.strip_suffix("_and_test")];
         let word = parts.into_iter().flatten().next().unwrap_or(action);
         let Some((operator, by_one)) = operation(word) else { return Err(unknown(name)) };
+        self.note_full_update(name.text);
         let returns = parts.iter().any(Option::is_some);
         let order = order.unwrap_or(if returns { Ordering::SeqCst } else { Ordering::Relaxed });
         let is_bitwise = !matches!(operator, BinaryOperator::Add | BinaryOperator::Subtract);

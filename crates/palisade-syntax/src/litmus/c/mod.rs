@@ -6,6 +6,7 @@
 //! is said of a test is said of that program, and not of C's memory model.
 
 mod arithmetic;
+mod barriers;
 mod body;
 mod calls;
 mod expressions;

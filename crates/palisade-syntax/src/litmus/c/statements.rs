@@ -61,6 +61,7 @@ impl<'s> Reader<'_, 's> {
             && is_type_word(word)
         {
             self.declaration(statements)?;
+            self.fence_full_update(before.0, start, statements);
             return self.may_pass_before(before, start, statements);
         }
         let first = self.peek();
@@ -115,6 +116,7 @@ impl<'s> Reader<'_, 's> {
             self.pass_quiescent(start, statements);
         }
         statements.push(statement(kind, span, start.to(self.before())));
+        self.fence_full_update(before.0, start, statements);
         if has_blocks || is_block { Ok(()) } else { self.may_pass_before(before, start, statements) }
     }
 
@@ -123,6 +125,8 @@ impl<'s> Reader<'_, 's> {
         self.expect("(")?;
         let condition = self.nested(Self::expression)?;
         self.expect(")")?;
+        // A condition has no place for fences around it.
+        self.is_full_barrier = false;
         Ok(condition.raw)
     }
 

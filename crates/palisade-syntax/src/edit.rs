@@ -10,7 +10,7 @@ use super::litmus::{self, CTexts, TableEditError};
 use super::native::structured::{self, Layout, StoreText};
 use super::native::{self, Jump};
 use super::trencher::{Word, Words};
-use super::{Format, check, ordering_text, parse, tpl};
+use super::{Format, check, kernel_text, ordering_text, parse, tpl};
 use palisade_model::program::{
     Action, InstructionId, LabelId, Language, Measure, NameSpace, NoText, Ordering, Program, SourceText, Span, Thread,
     ThreadId, lock_states,
@@ -57,8 +57,11 @@ pub enum EditError {
     )]
     NoBraces(String),
     /// The text has no ordering that could be changed.
-    #[error("the text at `{0}` has no ordering to change: write the access as a call with its ordering first")]
-    NoOrdering(String),
+    #[error("the text on line {0} has no ordering to change: write the access as a call with its ordering first")]
+    NoOrdering(usize),
+    /// The Linux kernel has no call with the ordering.
+    #[error("the kernel has no call like `{0}` for each ordering")]
+    NoKernelCall(String),
     /// The program was not read from its text.
     #[error("the text does not show the instruction at `{0}`")]
     NoText(String),
@@ -193,8 +196,8 @@ enum Form<'a> {
     Line,
     /// In a body in braces, of which the stores are known.
     Braced(&'a FxHashMap<usize, StoreText>),
-    /// In C.
-    C,
+    /// In C, with the calls of the Linux kernel or those of C11.
+    C { is_kernel: bool },
 }
 
 /// Edits the text of one thread.
@@ -240,7 +243,7 @@ impl<'a> Editor<'a> {
         let text = &self.program.source.text;
         for access in accesses {
             let mut changed = self.thread.instruction(access).clone();
-            let name = self.label_name(changed.source).to_owned();
+            let line = self.program.source.position(changed.span.start).line;
             for failing in [false, true] {
                 if let Some(ordering) = self.ordered.get(&(access, failing)) {
                     changed.order(failing, *ordering);
@@ -251,13 +254,13 @@ impl<'a> Editor<'a> {
                 let fence = match form {
                     Form::Line => ordering_text::fence(&text[span.start..span.end])
                         .map(|fence| fence.start + span.start..fence.end + span.start),
-                    Form::Braced(_) | Form::C => ordering_text::fence_statement(text, span.start..span.end),
+                    Form::Braced(_) | Form::C { .. } => ordering_text::fence_statement(text, span.start..span.end),
                 };
                 let fence = fence.map(|fence| Span { start: fence.start, end: fence.end });
-                let fence = fence.ok_or(EditError::NoOrdering(name))?;
+                let fence = fence.ok_or(EditError::NoOrdering(line))?;
                 match form {
                     Form::Line => self.replacements.replace_once(fence, "nop"),
-                    Form::Braced(_) | Form::C => self.remove_statement(fence),
+                    Form::Braced(_) | Form::C { .. } => self.remove_statement(fence),
                 }
                 continue;
             };
@@ -272,8 +275,17 @@ impl<'a> Editor<'a> {
                 }
                 _ => {
                     let is_braced = matches!(form, Form::Braced(_));
-                    let found = ordering_text::reordered(self.program.source.slice(span), &operation, is_braced);
-                    let (range, new) = found.ok_or(EditError::NoOrdering(name))?;
+                    let own = self.program.source.slice(span);
+                    let c11 = || ordering_text::reordered(own, &operation, is_braced);
+                    let found = match form {
+                        Form::C { is_kernel: true } => kernel_text::reordered(own, &operation)
+                            .ok_or_else(|| EditError::NoKernelCall(own.to_owned()))?,
+                        Form::C { .. } => kernel_text::reordered(own, &operation)
+                            .or_else(|| own.starts_with("atomic_").then(c11).flatten())
+                            .ok_or(EditError::NoOrdering(line))?,
+                        Form::Line | Form::Braced(_) => c11().ok_or(EditError::NoOrdering(line))?,
+                    };
+                    let (range, new) = found;
                     let place = Span { start: span.start + range.start, end: span.start + range.end };
                     self.replacements.replace_once(place, new);
                 }
@@ -422,7 +434,7 @@ impl<'a> Editor<'a> {
 
     /// Edits a thread of a litmus test in C.
     fn c(mut self, layout: &Layout, texts: &CTexts) -> Result<(), EditError> {
-        self.order(&Form::C)?;
+        self.order(&Form::C { is_kernel: texts.is_kernel() })?;
         for (label, word, places) in self.places(layout)? {
             if word == FenceWord::Store {
                 return Err(EditError::NoStoreFence(self.label_name(label).to_owned()));
@@ -446,8 +458,8 @@ impl<'a> Editor<'a> {
         if format == Format::Native {
             self.order(&Form::Braced(&layout.stores))?;
         } else if let Some((access, _)) = self.ordered.keys().next() {
-            let name = self.label_name(self.thread.instruction(*access).source);
-            return Err(EditError::NoOrdering(name.to_owned()));
+            let line = self.program.source.position(self.thread.instruction(*access).span.start).line;
+            return Err(EditError::NoOrdering(line));
         }
         for (label, word, places) in self.places(layout)? {
             let statement = match (format, word) {

@@ -9,6 +9,7 @@ mod check_tasks;
 pub mod edit;
 mod fence_word;
 mod input;
+mod kernel_text;
 mod layout;
 pub mod litmus;
 mod memorax;

@@ -16,8 +16,9 @@ pub(crate) fn reordered(text: &str, operation: &Operation, is_braced: bool) -> O
     if let Some(call) = Call::of(text, operation) {
         let prefix = if call.is_of_c { IN_C } else { "" };
         let mut words = format!("{prefix}{}", operation.ordering());
+        let is_named_anew = call.is_of_c && call.orderings == 0;
         if let Operation::Update { expected: Some(_), success, failure, .. } = operation
-            && (call.orderings > 1 || *failure != success.of_failure())
+            && (call.orderings > 1 || is_named_anew || *failure != success.of_failure())
         {
             words.push_str(&format!(", {prefix}{failure}"));
         }
@@ -27,7 +28,11 @@ pub(crate) fn reordered(text: &str, operation: &Operation, is_braced: bool) -> O
                 Some((first.start..last.end, words))
             }
             // Without an ordering, functions of C have another name.
-            _ if call.is_of_c => None,
+            _ if is_named_anew => {
+                let open = call.start + text[call.start..].find('(')?;
+                let name = text[call.start..open].trim_end();
+                Some((call.start..call.end, format!("{name}_explicit{}, {words}", &text[open..call.end])))
+            }
             _ => Some((call.end..call.end, format!(", {words}"))),
         };
     }
@@ -45,10 +50,20 @@ pub(crate) fn reordered(text: &str, operation: &Operation, is_braced: bool) -> O
 
 /// The stretch of a text that is a fence.
 pub(crate) fn fence(text: &str) -> Option<Range<usize>> {
+    let name = text.split('(').next().unwrap_or_default();
+    if is_kernel_fence(name.trim_end()) {
+        return text.find(')').map(|close| 0..close + 1);
+    }
     match Call::of(text, &Operation::Fence { ordering: Ordering::SeqCst }) {
         Some(call) => Some(call.start..call.end + 1),
         None => text.find("mfence").map(|at| at..at + "mfence".len()),
     }
+}
+
+/// Whether a call of a name is a fence of the Linux kernel.
+pub(crate) fn is_kernel_fence(name: &str) -> bool {
+    matches!(name, "mb" | "smp_acquire__after_ctrl_dep" | "smp_mb" | "smp_rmb" | "smp_wmb")
+        || name.starts_with("smp_mb__")
 }
 
 /// The statement that a fence in a stretch of a text is, with its semicolon.
@@ -66,11 +81,11 @@ fn is_place(text: &str) -> bool {
 }
 
 /// A call that is an access or a fence.
-struct Call {
+pub(crate) struct Call {
     /// Where its name begins.
     start: usize,
     /// Its operands, without the blanks around them.
-    operands: Vec<Range<usize>>,
+    pub(crate) operands: Vec<Range<usize>>,
     /// How many of the last ones are orderings.
     orderings: usize,
     /// Where its closing parenthesis stands.
@@ -96,7 +111,8 @@ impl Call {
         None
     }
 
-    fn operands(text: &str, start: usize, open: usize) -> Option<Self> {
+    /// The call whose name begins at a byte, and whose operands begin behind another one.
+    pub(crate) fn operands(text: &str, start: usize, open: usize) -> Option<Self> {
         let (mut depth, mut from, mut operands) = (0, open + 1, Vec::new());
         for (at, letter) in text[open..].char_indices().map(|(at, letter)| (open + at, letter)) {
             match letter {
@@ -197,7 +213,11 @@ mod tests {
             assert_eq!(changed(text, &operation).as_deref(), Some(wanted), "{text}");
         }
         assert_eq!(changed("x = 1", &store(Release)), None);
-        assert_eq!(changed("atomic_load(x)", &load(Acquire)), None);
+        let explicit = "atomic_load_explicit(x, memory_order_acquire)";
+        assert_eq!(changed("atomic_load(x)", &load(Acquire)).as_deref(), Some(explicit));
+        let explicit = "atomic_compare_exchange_strong_explicit(x, &r, 1, memory_order_acquire, memory_order_acquire)";
+        let strong = changed("atomic_compare_exchange_strong(x, &r, 1)", &cas(Acquire, Acquire));
+        assert_eq!(strong.as_deref(), Some(explicit));
     }
 
     #[test]

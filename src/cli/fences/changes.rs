@@ -7,8 +7,9 @@ use crate::cli::Loaded;
 use crate::fences::{Measure, RepairedText};
 use crate::program::NoText;
 use crate::report::proposal::{KeptPlace, Proposal};
-use crate::syntax::{Format, InputError};
-use std::collections::BTreeSet;
+use crate::syntax::litmus::is_in_c;
+use crate::syntax::{Format, InputError, edit};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Where measures are to be taken, and what is asked for.
 pub(in crate::cli) struct Wanted<'a> {
@@ -48,7 +49,8 @@ pub(in crate::cli) fn changes_of_text(
     unreachable!("{} is not read without the reader of machine code", wanted.file)
 }
 
-/// Of machine code, the measures that its sources do not take, and where that is so.
+/// Of machine code and of litmus tests in C, the measures that the text does not take, and where
+/// that is so.
 pub(in crate::cli) fn untaken(
     file: &str,
     loaded: &Loaded,
@@ -58,6 +60,22 @@ pub(in crate::cli) fn untaken(
     if loaded.format == Format::Machine {
         return super::sources::withheld(file, loaded, &offer());
     }
-    let _ = (file, loaded, offer);
-    (BTreeSet::new(), Vec::new())
+    let _ = file;
+    let (mut withheld, mut kept) = (BTreeSet::new(), BTreeMap::new());
+    if !is_in_c(&loaded.program.source) {
+        return (withheld, Vec::new());
+    }
+    let program = &loaded.program;
+    for measure in offer().into_iter().filter(|measure| matches!(measure, Measure::Ordered { .. })) {
+        let Err(error) = edit::apply(program, loaded.format, &[measure]) else { continue };
+        withheld.insert(measure);
+        // What is behind a call, and stands nowhere in the text, is no place.
+        let span = measure.span(program);
+        if span.start < span.end {
+            let line = program.source.position(span.start).line;
+            kept.entry(line).or_insert_with(|| error.to_string());
+        }
+    }
+    let kept = kept.into_iter().map(|(line, reason)| KeptPlace { place: format!("line {line}"), reason });
+    (withheld, kept.collect())
 }

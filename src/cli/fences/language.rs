@@ -20,7 +20,7 @@ use crate::report::findings::language_findings;
 use crate::report::language_fences as report;
 use crate::report::page::language_page;
 use crate::semantics::graphs::Axioms;
-use crate::syntax::InputError;
+use crate::syntax::{Format, InputError};
 use std::time::Instant;
 
 /// Answers `palisade fences` for robustness against a language: the exit status.
@@ -40,6 +40,8 @@ pub(super) fn answer(
     let (mut options, wanted) = (arguments.fence_options(loaded, limits)?, arguments.repair_options(loaded));
     let (withheld, kept) = untaken(&arguments.file, loaded, || language_offer(program, axioms, &options));
     options.withheld = withheld;
+    // A text in C has other places than those that it keeps.
+    let kept = if loaded.format == Format::Machine { kept } else { Vec::new() };
     let found = match repair_language(program, axioms, &options, &wanted, &Guarded { file: &arguments.file }) {
         Ok(found) => found,
         Err(error) => return rejected(&error, &arguments.file, loaded),

@@ -405,3 +405,37 @@ fn weaker_orderings_say_what_holds_of_machines() {
     assert!(status == 0 && out.contains("  machines holds on x86, ARMv8, RISC-V and POWER"), "{out}");
     assert!(out.contains("  weaker   holds for RC11 and on x86; elsewhere load buffering is not excluded"), "{out}");
 }
+
+/// The kernel's orderings are names of calls. What it has no call for is not offered, nor what grace
+/// periods and locks are made of.
+#[test]
+fn calls_of_the_kernel_change_their_names() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("it is written");
+    let said = |line: &str| said(folder.path(), line);
+    let threads = |between: &str, read: &str| {
+        format!(
+            "P0(int *x, int *y)\n{{\n\tWRITE_ONCE(*x, 1);\n\tint r0 = READ_ONCE(*y);\n}}\n\
+             P1(int *x, int *y)\n{{\n\tWRITE_ONCE(*y, 1);\n\t{between}\n\tint r0 = {read};\n}}\n"
+        )
+    };
+    write("sb.litmus", &format!("C SB\n{{}}\n{}exists (0:r0=0 /\\ 1:r0=0)\n", threads("smp_wmb();", "READ_ONCE(*x)")));
+    let (status, out, error) = said("fences --model c11 --diff sb.litmus");
+    assert!(status == 0 && out.contains("-\tsmp_wmb();\n+\tsmp_mb();\n"), "{out} {error}");
+    assert_eq!(out.matches("+\tsmp_mb();").count(), 2, "{out}");
+    assert_eq!(said("fences --model c11 --apply sb.litmus").0, 0);
+    assert_eq!(said("check --model c11 sb.litmus").0, 0);
+    let fenced = threads("smp_mb();", "smp_load_acquire(x)").replace("int r0 = READ", "smp_mb();\n\tint r0 = READ");
+    write("acq.litmus", &format!("C Acq\n{{}}\n{fenced}exists (0:r0=0 /\\ 1:r0=0)\n"));
+    let (status, out, error) = said("orderings --diff acq.litmus");
+    assert_eq!(status, 0, "{out} {error}");
+    assert!(out.contains("-\tint r0 = smp_load_acquire(x);\n+\tint r0 = READ_ONCE(*x);\n"), "{out}");
+    let (_, out, _) = said("orderings acq.litmus");
+    assert!(out.contains("kept     line 12: the kernel has no call like `smp_mb()` for each ordering"), "{out}");
+    let grace = "C RCU\n{}\nP0(int *x, int *y)\n{\n\tWRITE_ONCE(*x, 1);\n\tsynchronize_rcu();\n\tWRITE_ONCE(*y, 1);\n}\n\
+                 P1(int *x, int *y)\n{\n\trcu_read_lock();\n\tint r0 = READ_ONCE(*y);\n\tint r1 = READ_ONCE(*x);\n\
+                 \trcu_read_unlock();\n}\nexists (1:r0=1 /\\ 1:r1=0)\n";
+    write("rcu.litmus", grace);
+    let (status, out, error) = said("orderings rcu.litmus");
+    assert!(status == 0 && out.contains("0 of its 0 orderings") || out.contains("needs all"), "{out} {error}");
+}

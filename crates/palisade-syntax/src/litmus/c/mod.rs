@@ -63,6 +63,11 @@ impl Texts {
         if self.is_kernel { "smp_mb();" } else { "atomic_thread_fence(memory_order_seq_cst);" }
     }
 
+    /// Whether the test's calls are those of the Linux kernel alone.
+    pub(in super::super) fn is_kernel(&self) -> bool {
+        self.is_kernel
+    }
+
     /// What a store's text becomes to be a locked exchange: the stretch to replace, from the
     /// store's first byte on, and its new text. Nothing if the store is a plain assignment or of
     /// another call.

@@ -308,6 +308,10 @@ impl Question for WaitsForEver<'_> {
                 account.message = format!("no stuck state{ends}");
                 account.answer = Answer::Holds(Proof { by: Some(found.by.name()), example: None });
                 account.note(1, "by", method_words(found.by));
+                let idle = idle_threads(program);
+                if !idle.is_empty() {
+                    account.note(0, "may wait", format!("{}: that this waits for ever is no hang", idle.join(", ")));
+                }
                 if found.is_endless && !program.finally.is_empty() {
                     let words = "no computation comes to an end, so what `finally` states was asked of none";
                     account.note(0, "finally", words);
@@ -360,6 +364,14 @@ fn endless(program: &Program, never_resting: &[ThreadId]) -> Vec<String> {
     };
     let endless = program.thread_ids().filter(is_endless);
     endless.map(|(_, thread)| format!("`{}`", thread.name)).collect()
+}
+
+/// The threads that may wait for ever, as the program says, here or there: in quotes.
+fn idle_threads(program: &Program) -> Vec<String> {
+    let is_idle = |own: &Instruction| own.patience() == Patience::Idle;
+    let may_wait = |thread: &&Thread| thread.is_daemon || thread.instructions.iter().any(is_idle);
+    let threads = program.threads.iter().filter(|thread| !thread.is_left_out());
+    threads.filter(may_wait).map(|thread| format!("`{}`", thread.name)).collect()
 }
 
 /// Why whoever waits may go on.

@@ -12,8 +12,8 @@ use crate::semantics::Model;
 use crate::syntax::{self, Diagnostic, InputError};
 
 /// Why nobody is asked who waits for ever.
-pub(in crate::cli) const NO_GRACE: &str = "who waits for ever is not told where grace periods are waited for: \
-     a thread is quiescent behind its read sections without a step that says so";
+pub(in crate::cli) const NO_GRACE: &str = "who waits for ever is not asked of a test that waits for grace periods: \
+     no step of its text says when a reader lets one end";
 
 /// The questions to ask about a program, in the order in which they are told.
 pub(in crate::cli) fn questions(

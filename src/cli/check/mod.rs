@@ -202,7 +202,8 @@ pub(in crate::cli) fn tell<T>(
         false => is_of_language && program.says_waits(),
     };
     let is_asked = accounts.iter().any(|account| matches!(account.ask, "hangs" | "hopeless"));
-    let is_left_out = may_hang && !is_asked && !hangs_are_open && arguments.ask.is_empty();
+    let is_left_out =
+        may_hang && !loaded.program.has_grace_periods() && !is_asked && !hangs_are_open && arguments.ask.is_empty();
     if let Some(last) = accounts.last_mut().filter(|_| is_left_out) {
         last.note(0, "hangs", "not asked: `--ask hangs` asks whether anybody waits for ever");
     }

@@ -60,8 +60,8 @@ impl Question for TriangularRaces<'_> {
         account.explored = found.states;
         let race = match &found.verdict {
             RaceVerdict::Free(_) => {
-                "race-free".clone_into(&mut account.verdict);
-                "race-free".clone_into(&mut account.phrase);
+                "free of triangular races".clone_into(&mut account.verdict);
+                "free of triangular races".clone_into(&mut account.phrase);
                 "no triangular race".clone_into(&mut account.message);
                 account.answer = Answer::Holds(Proof::default());
                 if implies_robustness(program) {

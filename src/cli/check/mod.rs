@@ -61,7 +61,7 @@ pub(super) fn run(arguments: &CheckArguments, shared: &SharedOptions) -> Exit {
 pub(super) fn run_as(command: &'static str, arguments: &CheckArguments, shared: &SharedOptions) -> Exit {
     let words = match arguments.ask.as_slice() {
         [Ask::Robustness] => ("robust", "not robust"),
-        [Ask::Races] => ("race-free", "with a triangular race"),
+        [Ask::Races] => ("free of triangular races", "with a triangular race"),
         [Ask::Hangs] => ("free of hangs", "stuck"),
         [Ask::Hopeless] => ("hopeful", "hopeless"),
         _ => ("hold", "violated"),

@@ -124,7 +124,7 @@ const PAGES: [(&[&str], &[&str]); 26] = [
         &["check", "--ask", "races", "models/peterson.pal", "--verify"],
         &["triangular-race", "store that races with it", "accepted the evidence", "class=\"lanes\""],
     ),
-    (&["check", "--ask", "races", "models/burns-fenced.pal"], &["race-free", "robust: no load shows"]),
+    (&["check", "--ask", "races", "models/burns-fenced.pal"], &["free of triangular races", "robust: no load shows"]),
     (
         &["fences", "--ask", "races", "models/peterson.pal"],
         &["2 fences against all triangular races, none cheaper", "otherwise races", "mfence before this"],

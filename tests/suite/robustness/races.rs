@@ -240,7 +240,10 @@ fn sections_without_races_need_not_be_robust() {
     };
     assert_eq!(palisade(&["check"]).0, Some(1));
     let (status, said) = palisade(&["check", "--ask", "races"]);
-    assert!(status == Some(0) && said.contains("race-free") && !said.contains("so       robust"), "{said}");
+    assert!(
+        status == Some(0) && said.contains("free of triangular races") && !said.contains("so       robust"),
+        "{said}"
+    );
     assert!(said.contains("it need not be robust for that"), "{said}");
 }
 
@@ -320,7 +323,7 @@ instance: t × 2 (no smaller instance has one)
     assert_eq!(report.lines().take(7).collect::<Vec<_>>(), wanted.lines().take(7).collect::<Vec<_>>());
     assert!(report.contains("instance: t × 2 (no smaller instance has one)"), "{report}");
     let (status, report, _) = said(folder.path(), "check --ask races fenced.pal --certificate e");
-    assert_eq!((status, report.lines().next()), (0, Some("fenced.pal: race-free")));
+    assert_eq!((status, report.lines().next()), (0, Some("fenced.pal: free of triangular races")));
     let (status, report, _) = said(folder.path(), "verify e/flag.pal.race.json e/fenced.pal.race-free.json");
     assert_eq!(status, 0, "{report}");
     assert!(

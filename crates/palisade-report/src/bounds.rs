@@ -21,10 +21,14 @@ pub fn admitted_values(program: &Program, asked: usize) -> usize {
 pub fn advice(program: &Program, fault: &Fault) -> String {
     let bound = compared(program).filter(|_| fault.is_growth() && !program.source.is_listing);
     match bound.and_then(|bound| Some((bound, needed(bound)?))) {
-        Some((bound, wanted)) if wanted > DEFAULT_VALUES => format!(
-            "values are compared with {bound}: where they stop there, admit so many, `--values {wanted}`; where they grow for \
-             ever, say in how many bits, `domain 0..7 wrap`"
-        ),
+        Some((bound, wanted)) if wanted > DEFAULT_VALUES => {
+            let stop =
+                format!("values are compared with {bound}: where they stop there, admit so many, `--values {wanted}`");
+            match program.domain_to_wrap() {
+                Some(range) => format!("{stop}; where they grow for ever, say in how many bits, `domain {range} wrap`"),
+                None => stop,
+            }
+        }
         _ => fault.advice(program).into_owned(),
     }
 }

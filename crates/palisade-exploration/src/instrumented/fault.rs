@@ -150,7 +150,10 @@ impl Fault {
             Growing::Address(address) => &program.address_name(address),
         };
         let remedy = match what {
-            _ if !program.source.is_listing => "try `--domain 0..7 --wrap`".to_owned(),
+            _ if !program.source.is_listing => match program.domain_to_wrap() {
+                Some(range) => format!("try `--domain {range} --wrap`"),
+                None => "bound it in the program".to_owned(),
+            },
             Growing::Address(_) => format!("narrow it to fewer bits: `.narrow([\"{name}\"], 2)` in the harness"),
             Growing::Register(_) => "narrow the cell that it comes from to fewer bits".to_owned(),
         };
@@ -267,6 +270,14 @@ impl Fault {
         {
             return self.narrowing(program, what).into();
         }
+        if matches!(self.kind, FaultKind::Growth { .. } | FaultKind::Evaluation(EvaluationError::Overflow)) {
+            return Cow::Owned(match program.domain_to_wrap() {
+                Some(range) => format!(
+                    "declare the values it may take: `domain {range} wrap` in the program, or `--domain {range} --wrap`"
+                ),
+                None => BOUND.to_owned(),
+            });
+        }
         Cow::Borrowed(match self.kind {
             FaultKind::Evaluation(_) if self.is_of_unforeseen_cell(program) => {
                 "the code may leave its objects, which is an error of its own; if not, smaller objects or fewer copies show all cells sooner"
@@ -275,9 +286,7 @@ impl Fault {
             FaultKind::Evaluation(_) if self.is_of_unforeseen_value(program) => {
                 "leave the hint out, or ask about fewer copies"
             }
-            FaultKind::Growth { .. }
-            | FaultKind::HavocWithoutDomain
-            | FaultKind::Evaluation(EvaluationError::Overflow) => {
+            FaultKind::Growth { .. } | FaultKind::HavocWithoutDomain => {
                 "declare the values it may take: `domain 0..7 wrap` in the program, or `--domain 0..7 --wrap`"
             }
             FaultKind::Evaluation(_) => "guard the instruction with an `assume`",
@@ -313,6 +322,10 @@ impl Fault {
         )
     }
 }
+
+/// What helps where values grow that a domain cannot wrap.
+const BOUND: &str = "bound what grows: let a thread wait, or go another way, before the value is too large; a domain \
+     that wraps would change which of two values is greater, leave an array, or need too many values";
 
 /// Where values come from that grow.
 enum Source<'c> {

@@ -178,6 +178,21 @@ impl Expression {
         }
     }
 
+    /// Whether two values are compared by order of which neither is a constant.
+    pub fn compares_by_order(&self) -> bool {
+        use BinaryOperator as Op;
+        match self {
+            Self::Constant(_) | Self::Address { .. } | Self::Register(_) | Self::Old => false,
+            Self::Unary(_, operand) => operand.compares_by_order(),
+            Self::Binary(operator, left, right) => {
+                let is_order = matches!(operator, Op::Less | Op::LessOrEqual | Op::Greater | Op::GreaterOrEqual);
+                is_order && !left.is_constant() && !right.is_constant()
+                    || left.compares_by_order()
+                    || right.compares_by_order()
+            }
+        }
+    }
+
     /// The expression with other expressions in place of some of its parts, the outermost ones
     /// first.
     #[must_use]

@@ -40,6 +40,7 @@ mod structural_warnings;
 mod tasks;
 mod thread;
 mod tickets;
+mod wrapping;
 
 pub use accepted::AcceptedDelay;
 pub use by_label::ByLabel;

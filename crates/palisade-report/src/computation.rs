@@ -9,6 +9,7 @@ use palisade_semantics::graphs::{Axioms, access};
 use palisade_semantics::{
     BufferedStore, CopyId, Effect, Event, Instance, Machine, Model, State, Step, StepKind, ThreadState,
 };
+use palisade_syntax::litmus::FAR_ADDRESS;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -260,6 +261,7 @@ impl<'a> ComputationReport<'a> {
         let thread = self.program.thread(step.copy.thread);
         let register = |id: palisade_model::program::RegisterId| thread.registers[id.index()].name.as_str();
         let name = |address: Value| address_text(self.program, address);
+        let number = |value: Value| value_text(self.program, value);
         let condition = || self.condition(index).unwrap_or_default();
         if let Some(text) = self.standing(index).or_else(|| self.sleeping(index)) {
             return text;
@@ -269,22 +271,25 @@ impl<'a> ComputationReport<'a> {
         match *effect {
             Effect::Load { register: into, address, value, early } => {
                 let source = if early { " from its buffer" } else { "" };
-                let (into, address) = (register(into), name(address));
+                let (into, address, value) = (register(into), name(address), number(value));
                 // Registers that the reader made have names that no text has.
                 let into = if into.contains('\'') { "reads".to_owned() } else { format!("{into} ←") };
                 format!("{into} {address} = {value}{source}{}", stated(""))
             }
-            Effect::Issue { address, value } => format!("{} ← {value} into its buffer", name(address)),
-            Effect::Store { address, value } => format!("{} ← {value}{}", name(address), stated("")),
+            Effect::Issue { address, value } => format!("{} ← {} into its buffer", name(address), number(value)),
+            Effect::Store { address, value } => format!("{} ← {}{}", name(address), number(value), stated("")),
             Effect::Rmw { address, old, new, .. } => match new {
-                Some(new) => format!("{} {old} ⇒ {new}{}{}", name(address), stated(" locked"), crowd_text(step.kind)),
-                None => format!("{} = {old}{}, nothing stored", name(address), stated(" locked")),
+                Some(new) => {
+                    let (old, new, marks) = (number(old), number(new), stated(" locked"));
+                    format!("{} {old} ⇒ {new}{marks}{}", name(address), crowd_text(step.kind))
+                }
+                None => format!("{} = {}{}, nothing stored", name(address), number(old), stated(" locked")),
             },
             Effect::Fence => self.ordering(index).map_or_else(|| "mfence".into(), |own| format!("fence({own})")),
             Effect::StoreFence => "sfence".into(),
             Effect::Lock => "lock".into(),
             Effect::Unlock => "unlock".into(),
-            Effect::Local { written: Some((into, value)) } => format!("{} ← {value}", register(into)),
+            Effect::Local { written: Some((into, value)) } => format!("{} ← {}", register(into), number(value)),
             Effect::Local { written: None } => match (self.kind(index), self.way(index)) {
                 ("nop", _) => "nop".into(),
                 (_, Some(holds)) => format!("{}: {}", condition(), if holds { "yes" } else { "no" }),
@@ -430,7 +435,7 @@ fn buffer_entries(program: &Program, watched: &BTreeSet<Value>, thread: &ThreadS
         })
     };
     let text = |entry: Option<BufferedStore>| match entry {
-        Some((address, value)) => format!("{} = {value}", address_text(program, address)),
+        Some((address, value)) => format!("{} = {}", address_text(program, address), value_text(program, value)),
         None => "sfence".to_owned(),
     };
     let count = if watched.is_empty() { buffer.len() + marks.positions().len() } else { entries().count() };
@@ -467,6 +472,14 @@ fn aligned(rows: &[Vec<String>]) -> String {
         }
     }
     out
+}
+
+/// A value for people: a number, or `&x` in a litmus test whose locations have numbers that are far
+/// from others.
+pub fn value_text(program: &Program, value: Value) -> String {
+    let is_far = program.source.is_litmus && value >= FAR_ADDRESS;
+    let name = Some(program.address_name(value)).filter(|name| is_far && *name != value.to_string());
+    name.map_or_else(|| value.to_string(), |name| format!("&{name}"))
 }
 
 /// An address for people: its name, or `mem[7]`.

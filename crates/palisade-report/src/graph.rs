@@ -1,6 +1,6 @@
 //! Execution graphs for people: the steps, and the edges between threads by the numbers of steps.
 
-use super::computation::{ComputationReport, Marks, address_text};
+use super::computation::{ComputationReport, Marks, address_text, value_text};
 use palisade_engine::robustness::GraphViolation;
 use palisade_model::program::{InstructionId, Program, ThreadId};
 use palisade_semantics::graphs::Relations;
@@ -43,7 +43,7 @@ impl GraphWords {
         let old = found.overwritten();
         let behind = writes.iter().skip_while(|write| **write != old).skip(1).find(|write| **write != last);
         let first = at(*behind.expect("something has overwritten it"));
-        let value = |event: usize| found.execution.value(event).unwrap_or(0);
+        let value = |event: usize| value_text(stated, found.execution.value(event).unwrap_or(0));
         let words = if event.kind.reads() {
             let what = format!("{} reads {address} = {}", name(at(last)), value(old));
             format!("{what}, which {} has overwritten", name(first))

@@ -1,7 +1,7 @@
 //! A violation for people: a column per thread, the store buffer, the happens-before cycle in
 //! words.
 
-use super::computation::{ComputationReport, Marks, address_text};
+use super::computation::{ComputationReport, Marks, address_text, value_text};
 use super::context::instance_line;
 use super::place::{brief, short_words};
 use super::relations::edge_name;
@@ -46,7 +46,7 @@ fn deed(program: &Program, violation: &Violation, id: NodeId) -> String {
     let copy = violation.instance.copy_name(program, violation.acting[id.position]);
     let accesses = violation.replay.trace.node(id).accesses.iter().map(|access| {
         let verb = if matches!(access.kind, AccessKind::Load(_)) { "reads" } else { "writes" };
-        format!("{verb} {} = {}", address_text(program, access.address), access.value)
+        format!("{verb} {} = {}", address_text(program, access.address), value_text(program, access.value))
     });
     let accesses: Vec<String> = accesses.collect();
     format!("{copy} {} {}", brief(program, label(program, violation, id)), accesses.join(" and "))
@@ -82,7 +82,7 @@ pub fn node_text(program: &Program, violation: &Violation, id: NodeId) -> String
                 AccessKind::Load(_) => "load",
                 AccessKind::Store => "store",
             };
-            format!("{kind} {} = {}", address_text(program, access.address), access.value)
+            format!("{kind} {} = {}", address_text(program, access.address), value_text(program, access.value))
         })
         .collect();
     format!("{}: {}", short_words(program, label(program, violation, id)), accesses.join(", "))

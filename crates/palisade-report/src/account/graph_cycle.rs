@@ -2,7 +2,7 @@
 
 use super::cycle::{Cycle, CycleEdge, CycleNode};
 use super::{Run, Shown};
-use crate::computation::address_text;
+use crate::computation::{address_text, value_text};
 use crate::context::instance_words;
 use crate::documents::EdgeDocument;
 use crate::graph::{Graph, GraphWords};
@@ -27,7 +27,7 @@ fn deed(program: &Program, found: &GraphViolation, event: usize) -> String {
     let GraphEvent { kind, address, .. } = graph.events()[event];
     let name = address_text(program, address);
     let value = |event: Option<usize>| event.and_then(|event| found.execution.value(event)).unwrap_or(0);
-    let (read, written) = (value(graph.source(event)), value(Some(event)));
+    let [read, written] = [graph.source(event), Some(event)].map(|of| value_text(program, value(of)));
     match kind {
         EventKind::Fence => "has a fence".to_owned(),
         EventKind::Read => format!("reads {name} = {read}"),

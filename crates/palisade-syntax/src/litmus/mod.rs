@@ -34,10 +34,14 @@ pub use writer::{FinalValue, Request, WrittenTest, write};
 
 use super::x86::{automaton, code, fold, registers};
 use crate::Diagnostic;
-use palisade_model::program::{Posts, Program, SourceText};
+use palisade_model::program::{Posts, Program, SourceText, Value};
 use palisade_semantics::{Quantifier, Question};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// The address of the first location in a test in C that has addresses as values, so that no other
+/// number is taken for one.
+pub const FAR_ADDRESS: Value = 0x1000;
 
 /// How wide a column of a table is made at most: the library's own padding ends at 2¹⁶.
 const WIDEST: usize = 500;

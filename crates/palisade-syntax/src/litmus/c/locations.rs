@@ -4,6 +4,7 @@ use super::graces::Grace;
 use super::threads::Head;
 use super::types::{INT, Pointers};
 use crate::Diagnostic;
+use crate::litmus::FAR_ADDRESS;
 use crate::litmus::initial::{CellType, InitialItem, InitialPlace, WrittenValue};
 use crate::litmus::question::{WrittenLocation, WrittenQuestion};
 use crate::native::scope::Addresses;
@@ -45,10 +46,6 @@ pub(super) struct Locations {
     /// The grace periods, with the hidden locations among all.
     pub(super) graces: Vec<Grace>,
 }
-
-/// The address of the first location in a test that has addresses as values, so that no other
-/// number is taken for one.
-const FAR: Value = 0x1000;
 
 /// The type of a location of which nothing is known but its address.
 const UNKNOWN: CellType = CellType { bits: 64, signed: true };
@@ -112,7 +109,7 @@ impl Locations {
 
     /// Gives all locations their addresses, far from small numbers where addresses are values.
     pub(super) fn number(&mut self, has_pointers: bool) {
-        let mut address = if has_pointers { FAR } else { 1 };
+        let mut address = if has_pointers { FAR_ADDRESS } else { 1 };
         for location in &mut self.all {
             location.address = address;
             address += Value::from(location.length.unwrap_or(1));

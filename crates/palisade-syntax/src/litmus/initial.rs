@@ -154,9 +154,10 @@ pub(super) fn named_type(words: &[&str]) -> Option<CellType> {
         ["uint8_t" | "u8" | "atomic_uchar"] | ["unsigned", "char"] => (8, false),
         ["short" | "int16_t" | "s16" | "atomic_short"] | ["short", "int"] => (16, true),
         ["uint16_t" | "u16" | "atomic_ushort"] | ["unsigned", "short"] => (16, false),
-        ["pthread_mutex_t" | "pthread_spinlock_t" | "pthread_rwlock_t" | "pthread_cond_t" | "sem_t" | "spinlock_t"] => {
-            (32, true)
-        }
+        [
+            "pthread_mutex_t" | "pthread_spinlock_t" | "pthread_rwlock_t" | "pthread_cond_t" | "sem_t" | "spinlock_t"
+            | "raw_spinlock_t",
+        ] => (32, true),
         // Nothing accesses it: it names the sections that a grace period waits for.
         ["struct", "srcu_struct"] => (32, true),
         ["int" | "int32_t" | "s32" | "signed" | "atomic_int" | "atomic_t"] | ["signed", "int"] => (32, true),

@@ -95,7 +95,9 @@ pub fn read(source: Arc<SourceText>) -> Result<LitmusTest, Vec<Diagnostic>> {
         return c::read(&source);
     }
     let one = |error: Diagnostic| vec![error];
-    let text = lexer::without_comments(&source.text).map_err(one)?;
+    // What is a comment in one language is none in another one.
+    let text =
+        lexer::without_comments(&source.text).map_err(|error| one(sections::foreign(&source.text).unwrap_or(error)))?;
     let sections = sections::sections(&text).map_err(one)?;
     let architecture = sections.architecture;
     let columns = assembly::columns(&text, sections.program, architecture)?;

@@ -164,6 +164,14 @@ impl Reader<'_> {
         while self.cursor.eat("/\\") {
             parts.push(self.implication()?);
         }
+        for (symbol, meant) in [("&", "/\\"), ("|", "\\/")] {
+            if self.cursor.at(symbol) && self.cursor.peek_at(1) == self.cursor.peek() {
+                let start = self.cursor.span();
+                let span = Span { start: start.start, end: start.end + 1 };
+                let error = Diagnostic::error(format!("`{symbol}{symbol}` is no word of conditions"), span);
+                return Err(error.with_help(format!("write `{meant}`")));
+            }
+        }
         Ok(if parts.len() == 1 { parts.remove(0) } else { WrittenProposition::And(parts) })
     }
 

@@ -127,6 +127,12 @@ fn architecture(text: &str, open: usize) -> Result<Architecture, Diagnostic> {
     })
 }
 
+/// An error about the first word of a text with comments, where it names no architecture.
+pub(super) fn foreign(text: &str) -> Option<Diagnostic> {
+    let open = initial_brace(text).ok()?;
+    if text.trim_start().starts_with("(*") { None } else { architecture(text, open).err() }
+}
+
 /// Reads everything between the first word and the brace.
 pub(super) fn header(text: &str, open: usize) -> Result<Header, Diagnostic> {
     let before = &text[..open];

@@ -131,6 +131,9 @@ fn forms_of_the_kernel_are_read() {
                 static void P0(atomic_t *v, int *x) { int r0; do { r0 = atomic_dec_return(v); } while (r0 > 0); r1 = READ_ONCE(*x); WRITE_ONCE(*x, r1); }\n\
                 forall (v=0 /\\ 0:r0=0 /\\ 0:r1=0)\n";
     check(text, [true, true]);
+    let null = "C t\n{ int x; int *p = &x; }\nP0(int **p) { int *r1 = READ_ONCE(*p); int r0 = 0; if (r1 != NULL) r0 = 1; }\n\
+                forall (0:r0=1)\n";
+    check(null, [true, true]);
 }
 
 #[test]

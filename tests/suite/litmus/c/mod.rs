@@ -385,6 +385,9 @@ fn mistakes_are_refused_at_their_places() {
         ("int r0 = 1 $ 2;", "unexpected character", "$"),
         ("WRITE_ONCE(*x, 1)", "unexpected `}`", "}"),
         ("int r0 = *q;", "there is no `q`", "q"),
+        ("int r0 = READ_ONCE(*q);", "make it a parameter of the thread: `int *q`", "q"),
+        ("again: WRITE_ONCE(*x, 1);", "labels are not understood", "again"),
+        ("set_bit(1, x);", "write `atomic_or`", "set_bit"),
     ] {
         let text = c_text("int", &[body], "");
         let source = SourceText::new("t", text.as_str());
@@ -409,6 +412,11 @@ fn mistakes_are_refused_at_their_places() {
         ("C t\nP0 (int* x) ", "no initial state"),
         ("C t\n{ x=1; } /* ", "comment is never closed"),
         ("C t\n{ self=1; }\nP0 (int* x) { }", "`self`"),
+        ("C t\nP0 (int* x) { WRITE_ONCE(*x, 1); }", "no initial state in front of the threads"),
+        ("SB\n{ }\nP0 (int* x) { WRITE_ONCE(*x, 1); }", "tests for `SB` cannot be read"),
+        ("C t\n{ }\nP0 (int* x) { int r0 = *x; }\nexists (r0=1)", "name the thread: `0:r0`"),
+        ("C t\n{ }\nP0 (int* x) { }\nexists (x=1 && x=2)", "write `/\\`"),
+        ("C t\n{ }\nP0 (int* x) { }\nexists (x=1 || x=2)", "write `\\/`"),
     ] {
         let why = read(text).map(|_| ()).expect_err(text);
         assert!(why.contains(message), "{text}: {why}");

@@ -285,11 +285,21 @@ impl<'s> Reader<'_, 's> {
                 "`{0}` is a location: list it among the thread's parameters, `int* {0}`, and write `*{0}`",
                 name.text
             )
+        } else if self.is_dereferenced(name) {
+            format!("make it a parameter of the thread: `int *{}`", name.text)
         } else {
             did_you_mean(name.text, known.chain(self.parameters.iter().map(|parameter| parameter.name.text)))
                 .unwrap_or_else(|| format!("declare the variable: `int {};`", name.text))
         };
         Diagnostic::error(format!("there is no `{}` here", name.text), name.span).with_help(help)
+    }
+
+    /// Whether a name stands behind a star that is no product's.
+    fn is_dereferenced(&self, name: Name<'s>) -> bool {
+        let Some(at) = self.tokens.iter().position(|(_, span)| *span == name.span) else { return false };
+        let before = |back: usize| at.checked_sub(back).and_then(|at| self.token_at(at));
+        let is_value = |token| matches!(token, Token::Name(_) | Token::Number(_) | Token::Symbol(")" | "]"));
+        before(1) == Some(Token::Symbol("*")) && !before(2).is_some_and(is_value)
     }
 
     /// Declares a variable.

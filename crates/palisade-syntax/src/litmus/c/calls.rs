@@ -106,8 +106,11 @@ const LOADS: [&str; 4] = ["relaxed", "consume", "acquire", "seq_cst"];
 /// The orders of C11.
 const ORDERS: [&str; 6] = ["relaxed", "consume", "acquire", "release", "acq_rel", "seq_cst"];
 
+/// What to do about an update that may not store.
+const BY_CMPXCHG: &str = "write it with `atomic_read` and `atomic_cmpxchg`, which stores if nothing has changed";
+
 /// Calls about which nothing can be said, by how their names begin, and what to do.
-const REFUSED: [(&str, &str); 9] = [
+const REFUSED: [(&str, &str); 17] = [
     (
         "spin_unlock_wait",
         "its meaning has changed from kernel to kernel: write `while (spin_is_locked(l)) { }`, or leave it out",
@@ -117,6 +120,14 @@ const REFUSED: [(&str, &str); 9] = [
     ("rcu_", "`rcu_read_lock`, `rcu_read_unlock`, `rcu_dereference` and `rcu_assign_pointer` are understood"),
     ("smp_memb", "the kernel's model has a fence of all processors for it, which x86 has no instruction for"),
     ("mutex_", "write `spin_lock` and `spin_unlock`"),
+    ("spin_lock_irqsave", "interrupts are not understood: write `spin_lock`"),
+    ("spin_unlock_irqrestore", "interrupts are not understood: write `spin_unlock`"),
+    ("atomic_add_unless", BY_CMPXCHG),
+    ("atomic_inc_not_zero", BY_CMPXCHG),
+    ("atomic_try_cmpxchg", "write it with `atomic_cmpxchg`, which returns the value that was there"),
+    ("set_bit", "write `atomic_or`"),
+    ("clear_bit", "write `atomic_and`"),
+    ("BUG_ON", "ask for it behind the threads: `exists` and what must not be"),
     ("lock_", "write `spin_lock` and `spin_unlock`"),
     ("atomic_flag_", "use an `atomic_int` and `atomic_exchange`"),
     ("write_", "readers and writers of one lock are not understood: write `spin_lock` and `spin_unlock`"),
@@ -276,13 +287,12 @@ impl<'s> Reader<'_, 's> {
             "smp_mb" | "mb" | "smp_mb__after_srcu_read_unlock" => fence(Ordering::SeqCst, here(self)),
             "smp_rmb" | "smp_acquire__after_ctrl_dep" => fence(Ordering::Acquire, here(self)),
             "smp_wmb" => fence(Ordering::Release, here(self)),
+            "smp_mb__before_atomic" | "smp_mb__after_atomic" | "smp_mb__after_spinlock" => {
+                self.barrier_beside(name.text, here(self))
+            }
             // What stands before or behind a locked instruction is no instruction of x86.
-            "smp_mb__before_atomic"
-            | "smp_mb__after_atomic"
-            | "smp_mb__after_spinlock"
-            | "smp_mb__after_unlock_lock"
-            | "smp_mb__before_spinlock" => fence(Ordering::AcqRel, here(self)),
-            "barrier" | "smp_read_barrier_depends" => Called::Statement(StatementKind::Empty),
+            "smp_mb__after_unlock_lock" | "smp_mb__before_spinlock" => fence(Ordering::AcqRel, here(self)),
+            "barrier" | "cpu_relax" | "smp_read_barrier_depends" => Called::Statement(StatementKind::Empty),
             "READ_ONCE" | "rcu_dereference" | "rcu_dereference_raw" | "lockless_dereference" => {
                 let place = self.lvalue()?;
                 Called::Load(load(place, Ordering::Relaxed, here(self)))
@@ -511,6 +521,6 @@ fn unknown(name: Name<'_>) -> Diagnostic {
     let refused = REFUSED.iter().find(|(begin, _)| name.text.starts_with(begin)).map(|(_, help)| (*help).to_owned());
     let help = refused
         .or_else(|| did_you_mean(name.text, KNOWN))
-        .unwrap_or_else(|| "calls of <stdatomic.h> and of the Linux kernel's atomics are understood".to_owned());
+        .unwrap_or_else(|| "many calls of <stdatomic.h>, of the Linux kernel and of POSIX are understood".to_owned());
     Diagnostic::error(format!("`{}` is not understood", name.text), name.span).with_help(help)
 }

@@ -61,7 +61,10 @@ pub(super) fn tokens(text: &str, within: Span) -> Result<Vec<(Token<'_>, Span)>,
             Token::Number(number(&text[start..at], Span { start, end: at })?)
         } else if first.is_ascii_alphabetic() || first == '_' {
             at += word(rest);
-            Token::Name(&text[start..at])
+            match &text[start..at] {
+                "NULL" => Token::Number(Number { value: 0, unsigned: false, long: false, decimal: true }),
+                name => Token::Name(name),
+            }
         } else if let Some(symbol) = SYMBOLS.iter().find(|symbol| rest.starts_with(**symbol)) {
             at += symbol.len();
             Token::Symbol(symbol)

@@ -24,6 +24,7 @@ mod types;
 pub(super) use text::is_c;
 
 use self::body::Body;
+use self::lexer::Token;
 use self::locations::Locations;
 use self::resolve::Names;
 use self::threads::Head;
@@ -97,6 +98,9 @@ pub(super) fn whole(source: &Arc<SourceText>) -> Result<(LitmusTest, Texts), Vec
     let written = question::question(&text, Span { start: after, end }).map_err(one)?;
     let tokens_of = |head: &Head<'_>| Ok((head.number, lexer::tokens(&text, head.body)?));
     let threads = heads.iter().map(tokens_of).collect::<Result<Vec<_>, Diagnostic>>().map_err(one)?;
+    if let Some(error) = variable_without_thread(&written, &items, &heads, &threads) {
+        return Err(vec![error]);
+    }
     let graces = graces::graces(&threads);
     let mut numbered = Locations::new(&items, &heads, &written, graces).map_err(one)?;
     let has_pointers = has_pointers(&items, &heads, &numbered, &text);
@@ -196,21 +200,43 @@ fn has_pointers(items: &[InitialItem], heads: &[Head<'_>], locations: &Locations
 
 /// The warnings about locations of the condition that the test has nowhere else: they hold 0.
 fn unknown_locations(written: &WrittenQuestion, items: &[InitialItem], heads: &[Head<'_>]) -> Vec<Diagnostic> {
-    let is_given = |name: &str| {
-        let is_it = |item: &InitialItem| matches!(&item.place, InitialPlace::Location { name: own, .. } if own == name);
-        let mut parameters = heads.iter().flat_map(|head| &head.parameters);
-        items.iter().any(is_it) || parameters.any(|parameter| parameter.name.text == name)
-    };
     let mut warnings = Vec::new();
     written.locations(&mut |location| {
         if let WrittenLocation::Memory { name, span, .. } = location
-            && !is_given(name)
+            && !is_given(name, items, heads)
         {
             let message = format!("no thread has `{name}`, and nothing gives it a value");
             warnings.push(Diagnostic::warning(message, *span).with_label("it holds 0"));
         }
     });
     warnings
+}
+
+/// An error about a name of the condition that is no location's, and a variable's of a thread.
+fn variable_without_thread(
+    written: &WrittenQuestion,
+    items: &[InitialItem],
+    heads: &[Head<'_>],
+    threads: &[(u32, Vec<(Token<'_>, Span)>)],
+) -> Option<Diagnostic> {
+    let mut found = None;
+    written.locations(&mut |location| {
+        let WrittenLocation::Memory { name, span, .. } = location else { return };
+        let has_it = |tokens: &[(Token<'_>, Span)]| tokens.iter().any(|(token, _)| *token == Token::Name(name));
+        let thread = threads.iter().find(|(_, tokens)| has_it(tokens));
+        if let Some((number, _)) = thread.filter(|_| found.is_none() && !is_given(name, items, heads)) {
+            let error = Diagnostic::error(format!("`{name}` is a variable of P{number}, and no location"), *span);
+            found = Some(error.with_help(format!("name the thread: `{number}:{name}`")));
+        }
+    });
+    found
+}
+
+/// Whether a location is in the initial state or among the parameters.
+fn is_given(name: &str, items: &[InitialItem], heads: &[Head<'_>]) -> bool {
+    let is_it = |item: &InitialItem| matches!(&item.place, InitialPlace::Location { name: own, .. } if own == name);
+    let mut parameters = heads.iter().flat_map(|head| &head.parameters);
+    items.iter().any(is_it) || parameters.any(|parameter| parameter.name.text == name)
 }
 
 /// The values of memory that are not 0.
@@ -279,9 +305,9 @@ fn stray_item(items: &[InitialItem], heads: &[Head<'_>]) -> Option<Diagnostic> {
                 values.any(|parameter| is_of(item, head.number, parameter.name.text))
             })
     })?;
+    let InitialPlace::Register { thread, name } = &stray.place else { return None };
     let error = Diagnostic::error("no parameter has this name and is a variable", stray.span);
-    Some(
-        error
-            .with_help("make it a parameter, `P0 (int r1)`, or give the variable its value in the body: `int r1 = 1;`"),
-    )
+    Some(error.with_help(format!(
+        "make it a parameter, `P{thread} (int {name})`, or give the variable its value in the body: `int {name} = …;`"
+    )))
 }

@@ -211,6 +211,10 @@ impl<'s> Reader<'_, 's> {
         if let Some((_, help)) = FOREIGN.iter().find(|(foreign, _)| *foreign == word) {
             return Err(Diagnostic::error(format!("`{word}` is not understood"), self.here()).with_help(*help));
         }
+        if self.token(1) == Some(Token::Symbol(":")) {
+            let error = Diagnostic::error("labels are not understood", self.here());
+            return Err(error.with_help("write what `goto` does with `if` and `while`"));
+        }
         if self.token(1) == Some(Token::Symbol("(")) {
             let start = self.here();
             let called = self.call()?;

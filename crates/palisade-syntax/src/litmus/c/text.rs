@@ -1,6 +1,7 @@
 //! The text of a test in C: whether it is one, and its text without comments.
 
 use crate::Diagnostic;
+use crate::litmus::cursor::thread_number;
 use palisade_model::text::Span;
 
 /// Whether the first word of a text, behind blanks and comments, says that the test is in C.
@@ -31,6 +32,15 @@ fn nested_end(bytes: &[u8], start: usize) -> Result<usize, Diagnostic> {
         }
     }
     Err(unclosed(start, "`*)`"))
+}
+
+/// The head of a thread, `P0 (…)`, that stands right before a byte.
+fn thread_before(text: &str, at: usize) -> Option<Span> {
+    let before = text[..at].trim_end().strip_suffix(')')?;
+    let open = before.rfind('(')?;
+    let head = before[..open].trim_end();
+    let name = head.rsplit(char::is_whitespace).next()?;
+    thread_number(name).map(|_| Span { start: head.len() - name.len(), end: head.len() })
 }
 
 fn unclosed(start: usize, close: &str) -> Diagnostic {
@@ -69,6 +79,10 @@ pub(in crate::litmus) fn without_comments(text: &str) -> Result<String, Diagnost
         match bytes[at] {
             b'"' if !begun => in_string = !in_string,
             b'{' if !in_string => {
+                if let Some(span) = thread_before(text, at).filter(|_| !begun) {
+                    let error = Diagnostic::error("there is no initial state in front of the threads", span);
+                    return Err(error.with_expected(["`{ }`"]));
+                }
                 begun = true;
                 depth += 1;
             }
@@ -95,6 +109,8 @@ mod tests {
         let words: Vec<&str> = blanked.split_whitespace().collect();
         let expected = "C a \"(* d\" k=http://e { } P0(int *x) { (*x)=1; } exists";
         assert_eq!(words.join(" "), expected);
+        let missing = without_comments("C a\nP0(int *x) { (*x)=1; }").expect_err("it has no initial state");
+        assert_eq!(missing.message, "there is no initial state in front of the threads");
         for open in ["C a { /* }", "C a (* (* *) {}", "C a { (* }"] {
             assert!(without_comments(open).is_err(), "{open}");
         }

@@ -157,8 +157,10 @@ fn parameter<'s>(written: &[(Token<'s>, Span)], start: Span) -> Result<Parameter
     }
     let Some((cell, is_atomic)) = type_of(&names) else {
         let message = format!("`{}` is not a type that is understood", names.join(" "));
-        return Err(Diagnostic::error(message, whole)
-            .with_expected(["an integer type such as `int`, `atomic_int`, `atomic_t` or `uint64_t`"]));
+        return Err(Diagnostic::error(message, whole).with_expected([
+            "an integer type such as `int`, `atomic_int`, `atomic_t` or `uint64_t`",
+            "a lock's, such as `spinlock_t` or `pthread_mutex_t`",
+        ]));
     };
     if name == &"self" {
         return Err(

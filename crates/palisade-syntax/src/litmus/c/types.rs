@@ -28,7 +28,7 @@ pub(super) fn type_of(words: &[&str]) -> Option<(CellType, bool)> {
 
 /// Whether a type is one of objects that calls alone access.
 fn is_posix(word: &str) -> bool {
-    word.starts_with("pthread_") || matches!(word, "sem_t" | "spinlock_t" | "srcu_struct")
+    word.starts_with("pthread_") || matches!(word, "sem_t" | "spinlock_t" | "raw_spinlock_t" | "srcu_struct")
 }
 
 /// What an address points to.

@@ -41,8 +41,14 @@ const HABITS: &[(&str, &str)] = &[
     ("x *= 2;", "3: `*=` is for registers, and `x` is memory (write `x = x * 2;`, a load and a store)"),
     ("r = x--;", "6: there is no `--` (assign in a statement of its own: `x = x + 1;`)"),
     ("x == 1;", "3: `==` compares, and nobody uses the outcome (`=` assigns)"),
-    ("r <- x;", "3: `<-` assigns in the older form (in braces `=` assigns)"),
-    ("mem[3] := 1;", "8: `:=` assigns in the older form (in braces `=` assigns)"),
+    (
+        "r <- x;",
+        "3: `<-` assigns in the older form (in braces `=` assigns, and an address stands for itself: `x = 1;`, not `mem[x]`)",
+    ),
+    (
+        "mem[3] := 1;",
+        "8: `:=` assigns in the older form (in braces `=` assigns, and an address stands for itself: `x = 1;`, not `mem[x]`)",
+    ),
     ("fence();", "1: fences have the names of x86 (a full fence is `mfence;`, one for stores alone `sfence;`)"),
     (
         "atomic_thread_fence(order);",
@@ -307,5 +313,19 @@ fn deep_and_broken_texts_are_refused() {
         "program p const N = M; thread t { }".to_owned(),
     ] {
         assert!(!errors(&text).is_empty());
+    }
+}
+
+/// In the older form `mem[x]` is the address `x`. Here it is what is stored where the value of `x`
+/// says, which a program means that stores addresses.
+#[test]
+fn an_address_in_brackets_is_doubted() {
+    let of = |body: &str| warnings(&format!("program p\naddress x, y\nthread t {{ {body} }}\n"));
+    for body in ["mem[x] = 1;", "let r = *y;"] {
+        let found = of(body);
+        assert!(found[0].contains("what is stored at the number that") && found.len() == 1, "{body}: {found:?}");
+    }
+    for body in ["x = &y; *x = 1;", "let r = x; mem[r] = 1;", "mem[x + 1] = 1;"] {
+        assert_eq!(of(body), Vec::<String>::new(), "{body}");
     }
 }

@@ -170,7 +170,7 @@ impl<'s> Parser<'_, 's> {
             Token::Symbol(Symbol::Arrow) => {
                 let spelling = self.source.slice(here);
                 let error = Diagnostic::error(format!("`{spelling}` assigns in the older form"), here);
-                Some(error.with_help("in braces `=` assigns"))
+                Some(error.with_help("in braces `=` assigns, and an address stands for itself: `x = 1;`, not `mem[x]`"))
             }
             _ => None,
         }

@@ -3,6 +3,7 @@
 use super::Lowering;
 use super::accesses::UPDATES;
 use super::scope::{Binding, Meaning};
+use crate::Diagnostic;
 use crate::native::ast::{ExpressionKind, Name, RawExpression};
 use palisade_model::program::{AddressId, BinaryOperator, Expression, LabelId};
 
@@ -19,6 +20,13 @@ pub(super) fn base_name<'s>(raw: &RawExpression<'s>) -> &'s str {
         ExpressionKind::Any => "any",
         _ => "value",
     }
+}
+
+/// Whether a text has `&x`, by which it stores addresses: `&` before a name and behind no value.
+fn takes_addresses(text: &str) -> bool {
+    let is_letter = |c: char| c.is_alphanumeric() || c == '_';
+    let behind = |at: usize| text[at + 1..].starts_with(is_letter);
+    text.match_indices('&').any(|(at, _)| behind(at) && !text[..at].ends_with('&'))
 }
 
 impl<'s> Lowering<'_, 's, '_> {
@@ -50,7 +58,10 @@ impl<'s> Lowering<'_, 's, '_> {
                 }
             },
             ExpressionKind::Index(name, index) => self.element(*name, index, raw, from),
-            ExpressionKind::Memory(address) => self.value(address, from),
+            ExpressionKind::Memory(address) => {
+                self.doubt_indirection(address);
+                self.value(address, from)
+            }
             // `fetch_add(&x, 1)`, as in C.
             ExpressionKind::AddressOf(place) if !as_address => self.place(place, from, false),
             _ => {
@@ -58,6 +69,19 @@ impl<'s> Lowering<'_, 's, '_> {
                 error.expected = vec!["the name of an address".to_owned(), "`slot[i]`".to_owned(), "`*r`".to_owned()];
                 None
             }
+        }
+    }
+
+    /// Warns where what is stored at an address is taken for an address, in a program that stores
+    /// no addresses: in the older form `mem[x]` is the address itself.
+    fn doubt_indirection(&mut self, address: &RawExpression<'s>) {
+        let ExpressionKind::Name(text) = address.kind else { return };
+        let is_address = matches!(self.meaning_if_any(text), Some(Meaning::Address(_)));
+        let is_new = self.found.iter().all(|it| it.span != address.span);
+        if is_address && is_new && !takes_addresses(&self.context.source.text) {
+            let message = format!("this is what is stored at the number that `{text}` holds");
+            let warning = Diagnostic::warning(message, address.span);
+            self.found.push(warning.with_help(format!("`{text}` alone is what is stored at the address `{text}`")));
         }
     }
 

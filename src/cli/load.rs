@@ -223,7 +223,10 @@ impl ProgramOptions {
                 return InputError::file("<stdin>", message).with_help_if(advice);
             }
             match std::fs::metadata(path) {
-                Ok(found) if found.is_dir() => InputError::file(path, "this is a folder, and a file is wanted"),
+                Ok(found) if found.is_dir() => {
+                    let help = "`palisade check` takes folders";
+                    InputError::file(path, "this is a folder, and a file is wanted").with_help_if(Some(help.to_owned()))
+                }
                 Err(error) if error.kind() == ErrorKind::NotFound => InputError::file(path, "there is no such file"),
                 _ => InputError::file(path, "the extension does not tell the format").with_help_if(advice),
             }

@@ -188,7 +188,7 @@ fn admit(arguments: &WitnessArguments) -> Result<(), InputError> {
         (_, None | Some(Against::Model(Model::Tso) | Against::Language(_))) => Ok(()),
         (_, Some(_)) => refuse(
             "this command is about robustness against TSO",
-            "`palisade check --model pso` decides robustness against PSO and shows a violation, `--ask properties --model` asks for properties",
+            "`palisade check --model pso` decides robustness against PSO and shows a violation, and with `--ask properties` it decides properties",
         ),
     }
 }

@@ -49,8 +49,9 @@ pub fn line(told: &Told<'_>) -> String {
     }
     // What does not hold on all machines is said in one line as well.
     for note in told.accounts.iter().flat_map(|account| &account.notes) {
-        if note.heading == "machines" && !note.words.starts_with("holds on x86, ARMv8, RISC-V and POWER") {
-            let _ = write!(out, ", {}", note.words);
+        let is_whole = note.words.starts_with("holds on x86, ARMv8, RISC-V and POWER");
+        if note.heading == "claim" || note.heading == "machines" && !is_whole {
+            let _ = write!(out, ", {}: {}", note.heading, note.words);
         }
     }
     if let Some(claim) = claim::words(told.context.program).filter(|_| !told.is_of_language()) {

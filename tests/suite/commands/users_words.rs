@@ -146,3 +146,69 @@ fn rows_of_fences_have_no_names_of_readers() {
         assert!(!said.contains("L3") && !said.contains("L4"), "{words:?}: {said}");
     }
 }
+
+/// What a command prints about a litmus test.
+fn of_litmus(text: &str, words: &str) -> String {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("t.litmus"), text).expect("it is written");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_palisade"));
+    let words = words.split(' ').chain(["t.litmus"]);
+    let run = command.args(words).current_dir(folder.path()).output().expect("the program runs");
+    String::from_utf8([run.stdout, run.stderr].concat()).expect("UTF-8")
+}
+
+/// Addresses as values have the names of the locations.
+#[test]
+fn addresses_as_values_have_names() {
+    let text = "C t\n{ int x; int y; int *p = &x; }\n\
+                P0(int **p, int *y) { WRITE_ONCE(*p, y); int r0 = READ_ONCE(*y); }\n\
+                P1(int **p, int *y) { WRITE_ONCE(*y, 1); int *r0 = READ_ONCE(*p); }\nexists (0:r0=0 /\\ 1:r0=x)\n";
+    for words in ["check", "check --model c11"] {
+        let out = of_litmus(text, words);
+        assert!(out.contains("p ← &y") && out.contains("p = &x") && !out.contains("409"), "{out}");
+    }
+}
+
+/// Tests with grace periods are not asked who waits for ever, which is said once.
+#[test]
+fn of_grace_periods_one_line_says_what_is_not_asked() {
+    let text = "C t\n{}\nP0(int *x) { WRITE_ONCE(*x, 1); synchronize_rcu(); }\n\
+                P1(int *x) { rcu_read_lock(); int r0 = READ_ONCE(*x); rcu_read_unlock(); }\nexists (1:r0=1)\n";
+    for words in ["check", "check --model c11", "check --model ra"] {
+        let out = of_litmus(text, words);
+        assert!(out.contains("not asked, as threads wait for grace periods"), "{out}");
+        assert_eq!(out.matches("\n  hangs").count(), 1, "{out}");
+    }
+    assert!(of_litmus(text, "check --ask hangs").contains("not asked of a test that waits for grace periods"));
+}
+
+/// Who may wait for ever is named where nobody else does.
+#[test]
+fn who_may_wait_is_named() {
+    let text = "program P\naddress x\ndaemon thread server { loop { await (x == 1); x = 0; } }\nthread t { pause; }\n";
+    let out = printed(text, &["check", "--ask", "hangs"]);
+    assert!(out.contains("  may wait `server`: that this waits for ever is no hang"), "{out}");
+    assert!(!printed(&text.replace("daemon ", ""), &["check", "--ask", "hangs"]).contains("may wait"));
+}
+
+/// A domain that is proposed has the constants of the program, and is none where wrapping changes
+/// comparisons.
+#[test]
+fn a_domain_that_is_proposed_can_be_taken() {
+    let text = "program P\naddress x, y\n\
+                thread t { loop { let r = x; let s = y; x = r + s + 1; ensure s != 7; } }\n\
+                thread u { loop { let s = x; y = s * 2; let z = y & 256; } }\n";
+    let said = |text: &str, words: &[&str]| printed(text, &[&["check", "--timeout", "20s"], words].concat());
+    let out = said(text, &[]);
+    assert!(out.contains("`--domain 0..511 --wrap`"), "{out}");
+    let taken = printed(text, &["check", "--timeout", "1s", "--domain", "0..511", "--wrap"]);
+    assert!(taken.starts_with("words.pal: "), "{taken}");
+    let negative = said(&text.replace("256", "-9"), &[]);
+    assert!(negative.contains("`--domain -16..15 --wrap`"), "{negative}");
+    let indexed = text.replace("x, y\n", "x, y, slot[4]\n").replace("let z = y & 256;", "slot[s] = 1;");
+    let ordered = text.replace("let z = y & 256;", "if (s < y) { pause; }");
+    for text in [indexed, ordered] {
+        let out = said(&text, &[]);
+        assert!(out.contains("bound what grows") && !out.contains("--wrap"), "{out}");
+    }
+}

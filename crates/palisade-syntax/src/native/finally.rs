@@ -37,7 +37,7 @@ impl<'s> Resolver<'_, 's> {
                     let mut claiming = Claiming { resolver: self, structured, reads: Vec::new() };
                     if let Some(condition) = claiming.value(raw) {
                         let reads = claiming.reads;
-                        program.finally.push(FinalClaim { condition, reads, span: raw.span });
+                        program.finally.push(FinalClaim { condition, reads, span: raw.extent });
                     }
                 }
                 _ => {

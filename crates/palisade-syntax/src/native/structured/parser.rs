@@ -375,7 +375,7 @@ impl<'a, 's> Parser<'a, 's> {
         }
         let mut operand = self.atom()?;
         for (prefix, start) in prefixes.into_iter().rev() {
-            let span = start.to(operand.span);
+            let span = start.to(operand.extent);
             operand = match prefix {
                 Prefix::Operator(operator) => operand.prefixed(operator, start),
                 Prefix::Content => RawExpression::new(ExpressionKind::Memory(Box::new(operand)), span),

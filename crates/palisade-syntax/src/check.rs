@@ -289,7 +289,11 @@ fn in_words(program: &Program, warning: StructuralWarning) -> Option<Diagnostic>
     Some(match warning {
         StructuralWarning::Unreachable { thread, label } => {
             let label = place(thread).label(label);
-            let message = format!("nothing leads to the label `{}` of `{}`", label.name, place(thread).name);
+            let name = &place(thread).name;
+            let message = match label.written() {
+                Some(label) => format!("nothing leads to the label `{label}` of `{name}`"),
+                None => format!("nothing leads here in `{name}`"),
+            };
             Diagnostic::warning(message, label.span)
         }
         StructuralWarning::DeadEnd { thread, label } => return dead_end(place(thread), label),

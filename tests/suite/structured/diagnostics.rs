@@ -40,7 +40,7 @@ const HABITS: &[(&str, &str)] = &[
     ),
     ("x *= 2;", "3: `*=` is for registers, and `x` is memory (write `x = x * 2;`, a load and a store)"),
     ("r = x--;", "6: there is no `--` (assign in a statement of its own: `x = x + 1;`)"),
-    ("x == 1;", "3: `==` compares, and nobody uses the outcome (`=` assigns)"),
+    ("x == 1;", "3: `==` compares, and nobody uses the outcome (`=` assigns; what must hold is stated by `ensure`)"),
     (
         "r <- x;",
         "3: `<-` assigns in the older form (in braces `=` assigns, and an address stands for itself: `x = 1;`, not `mem[x]`)",
@@ -62,6 +62,14 @@ const HABITS: &[(&str, &str)] = &[
         "while (x == 1);",
         "15: the body of `while` stands in braces, found `;` (write `{ }` for an empty body; `await (…);` waits for a condition)",
     ),
+    (
+        "if (r == 1) { x = 1; } elif (r == 2) { x = 2; }",
+        "24: an `if` goes on with `else if` (write `} else if (…) { … }`)",
+    ),
+    ("volatile int s = x;", "1: registers have no types (write `let s = …;`)"),
+    ("let s = x and y;", "11: there is no `and` (write `&&`)"),
+    ("if (r == 1 or x == 2) { y = 1; }", "12: there is no `or` (write `||`)"),
+    ("if (not x) { y = 1; }", "5: there is no `not` (write `!`)"),
     ("for i in 0..3 { x = 1; }", "5: there are no ranges (write `for (let i = 0; i < n; i++) { … }`)"),
     ("for (int i = 0; i < 3; i++) { x = 1; }", "6: registers have no types (write `let i = …;`)"),
     (
@@ -296,7 +304,7 @@ fn precedence_is_warned_of() {
     assert!(warnings(text)[0].contains("`r & 1 == 0` is `r & (1 == 0)`"), "{:?}", warnings(text));
     assert!(
         warnings("program p\naddress x\nthread t { loop { x = 1; } x = 2; }\n")[0]
-            .contains("nothing leads to the label")
+            .contains("nothing leads here in `t`")
     );
 }
 
@@ -327,5 +335,26 @@ fn an_address_in_brackets_is_doubted() {
     }
     for body in ["x = &y; *x = 1;", "let r = x; mem[r] = 1;", "mem[x + 1] = 1;"] {
         assert_eq!(of(body), Vec::<String>::new(), "{body}");
+    }
+}
+
+/// Which brace is not closed is told by where the others stand; and what holds in the end has a
+/// place of its own.
+#[test]
+fn what_is_missing_is_said_where_it_is_missing() {
+    let text =
+        "program p\naddress x, y\nthread t {\n  x = 1;\n  if (y == 0) { y = 2;\n  let r = y;\n}\nthread u { y = 1; }\n";
+    assert_eq!(errors(text), ["5:15: this brace is never closed"]);
+    let last = "program p\naddress x\nthread t {\n  while (x == 0) {\n    pause;\n  }\n";
+    assert_eq!(errors(last), ["3:10: this brace is never closed"]);
+    for claim in ["ensure x == 1;", "exists (r == 1)"] {
+        let text = format!("program p\naddress x\nthread t {{ let r = x; }}\n{claim}\n");
+        let all = errors(&text);
+        assert!(all[0].contains("stated by `finally { ensure x == 1; }`"), "{all:?}");
+    }
+    let copies =
+        "program p\naddress x[2]\nthread p [2] {\n  x[self] = 1;\n  c: x[self] = 0;\n}\nnever p_0 at c, p_1 at c\n";
+    for error in errors(copies) {
+        assert!(error.ends_with("(write `p`: a place of `p` is one of any of its copies)"), "{error}");
     }
 }

@@ -4,7 +4,7 @@
 //! an error is a few machine words: the expectations are the bits of one number.
 
 use super::lexer::{Spanned, begins_name};
-use super::token::{ITEM_WORDS, Keyword, LOCKS, POST, Symbol, Token};
+use super::token::{DAEMON, FINALLY, ITEM_WORDS, Keyword, LOCKS, PLAIN, POST, Symbol, Token};
 use crate::Diagnostic;
 use crate::suggest::closest;
 use chumsky::DefaultExpected;
@@ -191,13 +191,22 @@ impl Failure<'_> {
             Some(token) => format!("`{token}`"),
             None => "the end of the text".to_owned(),
         };
-        let expected = self.expected.names();
+        let mut expected = self.expected.names();
+        if self.expects_item() {
+            // What the grammar does not read itself.
+            expected.extend([PLAIN, DAEMON, FINALLY, "proc", "const"].map(|word| format!("`{word}`")));
+        }
         let message = match expected.as_slice() {
             [one] => format!("expected {one}, found {found}"),
             [one, other] => format!("expected {one} or {other}, found {found}"),
             _ => format!("unexpected {}", found.strip_prefix("the ").unwrap_or(&found)),
         };
         Some(Diagnostic::error(message, span).with_expected(expected).with_help_if(self.help(tokens)))
+    }
+
+    /// Whether an item of the program may stand there.
+    fn expects_item(&self) -> bool {
+        self.expected.contains(Expectations::construct(Construct::Never))
     }
 
     /// `post p();` does not say where, `post main();` not what.
@@ -244,6 +253,9 @@ impl Failure<'_> {
                 return Some(format!("a constant is declared by `const {word} = …;`"));
             }
             (_, Token::Name(word)) if self.expected.contains(Expectations::keyword(Keyword::Address)) => of_item(word)?,
+            (_, Token::Keyword(keyword @ (Keyword::Ensure | Keyword::Assert))) if self.expects_item() => {
+                of_item(keyword.spelling())?
+            }
             (Some(Token::Name(_)), Token::Symbol(Symbol::OpenParen))
                 if self.expected.contains(Expectations::keyword(Keyword::Init)) =>
             {
@@ -284,8 +296,7 @@ impl Failure<'_> {
                         || (keyword.begins_instruction()
                             && self.expected.contains(Expectations::construct(Construct::Instruction)))
                 });
-                let item = self.expected.contains(Expectations::construct(Construct::Never));
-                let words = ITEM_WORDS.into_iter().filter(|_| item);
+                let words = ITEM_WORDS.into_iter().filter(|_| self.expects_item());
                 if let Some(keyword) = closest(word, keywords.map(|keyword| keyword.spelling()).chain(words)) {
                     return Some(format!("did you mean `{keyword}`?"));
                 }
@@ -328,6 +339,9 @@ fn of_item(word: &str) -> Option<&'static str> {
         }
         "void" | "fn" | "def" | "func" | "function" | "inline" => "a procedure is `proc name(parameters) { … }`",
         "define" | "enum" => "a constant is `const N = 3;`",
+        "ensure" | "assert" | "exists" | "forall" => {
+            "what memory must hold in the end is stated by `finally { ensure x == 1; }`"
+        }
         _ => return None,
     })
 }

@@ -9,8 +9,16 @@ use rustc_hash::FxHashMap;
 /// The most joint control states that one `never` may stand for.
 const MOST_JOINT_STATES: usize = 4096;
 
-fn thread_names_in_order(program: &Program) -> impl Iterator<Item = &str> {
-    program.threads.iter().map(|thread| thread.name.as_str())
+/// What to write in place of a name that no thread of the text has. The copies of a thread that
+/// says `self` have names in reports alone.
+fn help(program: &Program, families: &FxHashMap<&str, Vec<ThreadId>>, text: &str) -> Option<String> {
+    let mut names: Vec<(&[ThreadId], &str)> = families.iter().map(|(name, ids)| (ids.as_slice(), *name)).collect();
+    names.sort_unstable();
+    let is_copy = |ids: &[ThreadId]| ids.iter().any(|id| program.thread(*id).name == text);
+    match names.iter().find(|(ids, _)| is_copy(ids)) {
+        Some((_, name)) => Some(format!("write `{name}`: a place of `{name}` is one of any of its copies")),
+        None => did_you_mean_or_list(text, "thread", names.iter().map(|(_, name)| *name)),
+    }
 }
 
 impl<'s> Resolver<'_, 's> {
@@ -30,7 +38,7 @@ impl<'s> Resolver<'_, 's> {
             let members: &[ThreadId] = families.get(text).map_or(&[], Vec::as_slice);
             let Some(first) = members.first().map(|id| program.thread(*id)) else {
                 if !thread_names.contains_key(text) {
-                    let help = did_you_mean_or_list(text, "thread", thread_names_in_order(program));
+                    let help = help(program, families, text);
                     self.error(format!("there is no thread named `{text}`"), *span).help = help;
                 }
                 continue;

@@ -164,7 +164,10 @@ impl<'s> Lexer<'s> {
                 .map_or(rest.len(), |at| at + 1 + usize::from(rest[at + 1..].starts_with('"')));
             self.error(end, "a string means nothing here".to_owned());
             let error = self.errors.last_mut().expect("one was just added");
-            error.help = Some("there is no inline assembly: say what it does, as `fence(seq_cst)` does".to_owned());
+            error.help = Some(
+                "there is no inline assembly: say what it does, as `fence(seq_cst)` does; all values are integers"
+                    .to_owned(),
+            );
         } else {
             let shown = if first.is_control() { format!("{first:?}") } else { format!("`{first}`") };
             self.error(first.len_utf8(), format!("the character {shown} means nothing here"));

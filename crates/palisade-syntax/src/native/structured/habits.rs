@@ -95,6 +95,9 @@ impl<'s> Parser<'_, 's> {
             word if is_call && self.procedures.contains(word) => return None,
             FENCE if is_call && matches!(self.token(2), Some(Token::Name(_))) => return None,
             "switch" | "match" => ("there is no `switch`", "write `if (…) { … } else if (…) { … }`".to_owned()),
+            "elif" | "elseif" | "elsif" if is_call => {
+                ("an `if` goes on with `else if`", "write `} else if (…) { … }`".to_owned())
+            }
             "else" => ("`else` without `if`", "it follows the closing brace of an `if`".to_owned()),
             "until" => ("there is no `until`", "`await (…);` waits until a condition holds".to_owned()),
             "yield" | "cpu_relax" | "spin_loop" | "sched_yield" => {
@@ -104,7 +107,12 @@ impl<'s> Parser<'_, 's> {
                 ("fences have the names of x86", "a full fence is `mfence;`, one for stores alone `sfence;`".to_owned())
             }
             word if TYPES.contains(&word) && is_name => {
-                let declared = self.source.slice(self.span(self.at + 1));
+                let is_type = |index: &usize| match self.token_at(*index) {
+                    Some(Token::Name(word)) => TYPES.contains(&word),
+                    token => token == Some(Token::Symbol(Symbol::Star)),
+                };
+                let name = (self.at + 1..).find(|index| !is_type(index))?;
+                let declared = self.source.slice(self.span(name));
                 ("registers have no types", format!("write `let {declared} = …;`"))
             }
             "mut" if is_name => ("every register can be assigned", "leave `mut` out".to_owned()),
@@ -165,7 +173,7 @@ impl<'s> Parser<'_, 's> {
         match self.peek()? {
             Token::Symbol(Symbol::Equal) if self.is_compared() => {
                 let error = Diagnostic::error("`==` compares, and nobody uses the outcome", here);
-                Some(error.with_help("`=` assigns"))
+                Some(error.with_help("`=` assigns; what must hold is stated by `ensure`"))
             }
             Token::Symbol(Symbol::Arrow) => {
                 let spelling = self.source.slice(here);

@@ -147,6 +147,7 @@ impl<'a, 's> Parser<'a, 's> {
         loop {
             match self.peek() {
                 None => {
+                    let open = self.unclosed().unwrap_or(open);
                     let error = Diagnostic::error("this brace is never closed", open).with_expected(["`}`"]);
                     return Err(self.report(error));
                 }
@@ -160,6 +161,30 @@ impl<'a, 's> Parser<'a, 's> {
                 },
             }
         }
+    }
+
+    /// The first brace that only a brace further to the left closes, at the beginning of a line.
+    fn unclosed(&self) -> Option<Span> {
+        let line = |span: Span| {
+            let before = &self.source.text[..span.start];
+            &before[before.rfind('\n').map_or(0, |end| end + 1)..]
+        };
+        let indentation = |span: Span| line(span).len() - line(span).trim_start().len();
+        let mut open = Vec::new();
+        for (token, span) in self.tokens {
+            match token {
+                Token::Symbol(Symbol::OpenBrace) => open.push(*span),
+                Token::Symbol(Symbol::CloseBrace) => {
+                    let own = open.pop()?;
+                    let is_first = line(*span).trim_start().is_empty();
+                    if is_first && indentation(*span) < indentation(own) {
+                        return Some(own);
+                    }
+                }
+                _ => {}
+            }
+        }
+        None
     }
 
     /// Skips to the end of the statement: past its semicolon or its block, or to the brace that
@@ -340,6 +365,7 @@ impl<'a, 's> Parser<'a, 's> {
     /// An expression whose operators bind at least as strongly as `least`.
     fn binary(&mut self, least: u8) -> Read<RawExpression<'s>> {
         let mut left = self.operand()?;
+        self.no_operator_in_letters()?;
         while let Some(operator) = self.operator().filter(|operator| strength(*operator) >= least) {
             self.at += 1;
             let right = self.binary(strength(operator) + 1)?;
@@ -347,6 +373,20 @@ impl<'a, 's> Parser<'a, 's> {
             self.errors.extend(precedence::warning(self.source, &left));
         }
         Ok(left)
+    }
+
+    /// Refuses `and` and `or` between operands.
+    fn no_operator_in_letters(&mut self) -> Read<()> {
+        let (word, operator) = match self.peek() {
+            Some(Token::Name("and")) => ("and", "&&"),
+            Some(Token::Name("or")) => ("or", "||"),
+            _ => return Ok(()),
+        };
+        if !self.begins_operand(1) {
+            return Ok(());
+        }
+        let error = Diagnostic::error(format!("there is no `{word}`"), self.here());
+        Err(self.report(error.with_help(format!("write `{operator}`"))))
     }
 
     /// The binary operator that is next. `++`, `--` and `+=` are none.
@@ -454,6 +494,11 @@ impl<'a, 's> Parser<'a, 's> {
     /// `name`, `name[index]`, `name(operands)`.
     fn named(&mut self) -> Read<RawExpression<'s>> {
         let is_call = self.token(1) == Some(Token::Symbol(Symbol::OpenParen));
+        if self.peek() == Some(Token::Name("not")) && matches!(self.token(1), Some(Token::Name(_) | Token::Integer(_)))
+        {
+            let error = Diagnostic::error("there is no `not`", self.here());
+            return Err(self.report(error.with_help("write `!`")));
+        }
         let name = match self.peek() {
             Some(Token::Keyword(_)) if is_call => self.callee(),
             Some(Token::Name(text)) if !WORDS.contains(&text) => self.callee(),

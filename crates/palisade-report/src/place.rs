@@ -1,9 +1,9 @@
 //! Places and statements of a program in the words of its text: lines, the names it gives, its
 //! conditions as they are written.
 
-use palisade_model::program::{Action, InstructionId, Label, Program, Thread, ThreadId};
+use palisade_model::program::{Action, FinalClaim, InstructionId, Label, Program, Thread, ThreadId};
 use palisade_model::text::Span;
-use palisade_syntax::expression_text;
+use palisade_syntax::{expression_text, final_claim_text};
 
 /// A longer line of the text is cut.
 const LONGEST: usize = 60;
@@ -16,6 +16,13 @@ pub fn doing_at(program: &Program, thread: ThreadId, instruction: InstructionId)
     let label = thread.label(own.source);
     let at = program.at(label, own.span);
     if label.written().is_some() { format!(" at{at}") } else { at }
+}
+
+/// What `finally` states, as it is written; as the language writes it where a reader has made it.
+pub fn claim_text(program: &Program, claim: &FinalClaim) -> String {
+    let written = program.source.text.get(claim.span.start..claim.span.end).map(str::trim);
+    let written = written.filter(|text| !text.is_empty() && !text.contains('\n')).map(str::to_owned);
+    written.unwrap_or_else(|| final_claim_text(program, claim))
 }
 
 /// A label behind the name of a copy that does something there: its name in the text, or

@@ -316,6 +316,7 @@ fn explore(
 /// What is said about one model.
 fn one(simulation: &Simulation<'_>, stopped: Option<StopReason>, loaded: &Loaded, shared: &SharedOptions) -> Answer {
     let exit = match stopped {
+        Some(_) if simulation.has_failed() => Exit::Fails,
         Some(_) => Exit::Unknown,
         None if simulation.holds() => Exit::Holds,
         None => Exit::Fails,

@@ -66,11 +66,11 @@ fn models_side_by_side_show_memory_first() {
     let text = "program P\naddress x, y\nthread t { x = 1; let r = y; }\nthread u { y = 1; let r = x; }\n";
     let fenced = text.replace("let r = y;", "mfence; let r = y;").replace("let r = x;", "mfence; let r = x;");
     let (_, said) = run(&fenced, &line);
-    assert!(said.contains("yes  yes  [x] = 1, [y] = 1\n") && !said.contains("0:r"), "{said}");
+    assert!(said.contains("yes  yes  x = 1, y = 1\n") && !said.contains("t.r"), "{said}");
     assert!(said.contains("(without registers; -v shows them)"), "{said}");
     // Without registers all states look alike, and one of them is not reached under SC.
     let (_, said) = run(text, &line);
-    assert!(said.contains("-    yes  [x] = 1, [y] = 1, 0:r = 0, 1:r = 0\n"), "{said}");
+    assert!(said.contains("-    yes  x = 1, y = 1, t.r = 0, u.r = 0\n"), "{said}");
     let (_, said) = run(text, &["simulate", "-v", "--model", "sc,tso"]);
-    assert!(said.contains("-    yes  [x] = 1, [y] = 1, 0:r = 0, 1:r = 0\n"), "{said}");
+    assert!(said.contains("-    yes  x = 1, y = 1, t.r = 0, u.r = 0\n"), "{said}");
 }

@@ -445,11 +445,16 @@ end
 #[test]
 fn a_simulation_at_a_limit_says_which_violations_it_has_found() {
     let output = run("failing.pal", FAILING.as_bytes(), &["simulate", "--timeout", "2s", "failing.pal"]);
-    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(text(&output).starts_with("failing.pal: fails under TSO: the time limit was reached\n"), "{output:?}");
     assert!(text(&output).contains("violation: `ensure 0 = 1` at hasty a"), "{}", text(&output));
+    let passing = FAILING.replace("0 = 1", "1 = 1");
+    let output = run("passing.pal", passing.as_bytes(), &["simulate", "--timeout", "2s", "passing.pal"]);
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    assert!(text(&output).contains(" explored; nothing fails in them.\n"), "{output:?}");
     let output = run("failing.pal", FAILING.as_bytes(), &["simulate", "--json", "--timeout", "2s", "failing.pal"]);
     let document = json(&output);
-    assert_eq!(document["verdict"], "unknown");
+    assert_eq!(document["verdict"], "fails");
     assert_eq!(document["violations"].as_array().map(Vec::len), Some(1), "{document}");
 }
 
@@ -473,15 +478,17 @@ fn signalled(signal: &str, command: &str, program: &str) -> (Option<i32>, String
 
 #[cfg(unix)]
 #[test]
-fn signals_that_end_a_process_end_in_unknown() {
+fn signals_that_end_a_process_leave_what_is_known() {
     let check = |signal| {
         let (status, said) = signalled(signal, "check", &crate::commands::limits::seemingly_growing());
         assert_eq!(status, Some(3), "{signal}: {said}");
         assert!(said.contains("interrupted"), "{signal}: {said}");
     };
     let simulate = |signal| {
+        // What fails until then fails.
         let (status, said) = signalled(signal, "simulate", FAILING);
-        assert_eq!(status, Some(3), "{signal}: {said}");
+        assert_eq!(status, Some(1), "{signal}: {said}");
+        assert!(said.contains("endless.pal: fails under TSO: "), "{signal}: {said}");
         assert!(said.contains("violation: `ensure 0 = 1` at hasty a"), "{signal}: {said}");
     };
     std::thread::scope(|scope| {

@@ -111,7 +111,7 @@ end
     let folder = tempfile::tempdir().expect("a folder");
     let output = simulate(&format!("{} --model sc", file(&folder, program)));
     let said = text(&output);
-    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("`mine` of thread `a` grows: it takes more than 64 values"), "{said}");
     assert!(said.contains("violation: `ensure r = 0` at b check"), "{said}");
 }

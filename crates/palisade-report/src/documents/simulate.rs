@@ -176,8 +176,8 @@ pub struct StoppedDocument<'a> {
     /// What the document is.
     #[serde(flatten)]
     pub header: FileHeader<'a>,
-    /// That there is no answer.
-    pub verdict: UnknownWord,
+    /// Whether something fails among what was explored.
+    pub verdict: StoppedWord,
     /// The limit.
     pub reason: String,
     /// The counters up to whose turns states are told apart, class by class; missing where all
@@ -302,6 +302,17 @@ fn deadlock<'a>(simulation: &'a Simulation<'a>) -> Option<DeadlockDocument<'a>> 
     Some(DeadlockDocument { shortest: computation.shortest, steps: steps(&simulation.shown(computation)) })
 }
 
+/// What is known where a limit was reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub enum StoppedWord {
+    /// A property is violated.
+    Fails,
+    /// None is until then.
+    Unknown,
+}
+
 /// That there is no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -350,7 +361,7 @@ impl<'a> StoppedDocument<'a> {
     pub fn new(simulation: &'a Simulation<'a>, reason: StopReason) -> Self {
         Self {
             header: FileHeader::new("palisade/simulate/1", simulation.file),
-            verdict: UnknownWord::Unknown,
+            verdict: if simulation.has_failed() { StoppedWord::Fails } else { StoppedWord::Unknown },
             reason: reason.to_string(),
             counters: TurnedDocument::all(simulation),
             violations: violated(simulation),

@@ -9,7 +9,7 @@ pub use side_by_side::{reached_by, text as side_by_side};
 
 use super::computation::{ComputationReport, Marks};
 use super::context::fault_error_because;
-use super::place::condition;
+use super::place::{claim_text, condition};
 use palisade_engine::robustness::{Fault, FaultKind, Growing};
 use palisade_model::limits::StopReason;
 use palisade_model::program::{FinalClaim, InstructionId, JointState, OutcomeCounters, Program, SourceText};
@@ -17,7 +17,7 @@ use palisade_semantics::{
     Computation, CopyId, Counting, ExplorationError, FinalStates, Growth, Instance, Machine, Model, Observation,
     Quantifier, Question, State, Subject, ValueError,
 };
-use palisade_syntax::{Diagnostic, InputError, final_claim_text, joint_state_text};
+use palisade_syntax::{Diagnostic, InputError, joint_state_text};
 use std::fmt::Write as _;
 
 /// What was simulated, and what came out.
@@ -104,8 +104,13 @@ impl Simulation<'_> {
 
     /// Whether the condition holds and no property is violated.
     pub fn holds(&self) -> bool {
+        self.outcome.holds && !self.has_failed()
+    }
+
+    /// Whether a property is violated, whatever a limit kept from being explored.
+    pub fn has_failed(&self) -> bool {
         let is_kept = self.finals.violations.is_empty() && self.finals.joint.is_empty();
-        self.outcome.holds && is_kept && self.program.finally.iter().all(|claim| self.ends_against(claim) == 0)
+        !is_kept || self.broken().next().is_some()
     }
 
     /// In how many final states, with registers, a claim of `finally` does not hold.
@@ -120,7 +125,7 @@ impl Simulation<'_> {
         let broken = self.program.finally.iter().filter(|claim| self.ends_against(claim) > 0);
         broken.map(|claim| {
             let line = self.program.source.position(claim.span.start).line;
-            (final_claim_text(self.program, claim), line)
+            (claim_text(self.program, claim), line)
         })
     }
 

@@ -4,10 +4,10 @@ use super::counters::{number, turned_classes};
 use super::{Simulation, growing};
 use crate::counted;
 use crate::models::model_name;
+use crate::place::claim_text;
 use palisade_model::limits::StopReason;
 use palisade_model::program::{Action, InstructionId, ThreadId};
 use palisade_semantics::{Computation, CopyId, Counting, Machine};
-use palisade_syntax::final_claim_text;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -32,8 +32,10 @@ pub(super) fn text(simulation: &Simulation<'_>, all: bool) -> String {
     out.push_str(&counters(simulation));
     if simulation.program.has_sleepers() {
         out.push_str("  sleepers go on at any time here: `palisade check` says who waits for ever\n");
-    } else if simulation.program.says_waits() {
-        out.push_str("  runs in which somebody waits for ever have no final state: `palisade check` says who\n");
+    } else if simulation.program.says_waits() && simulation.finals.stuck.is_empty() {
+        out.push_str(
+            "  a run in which somebody waits for ever has no final state: `palisade check` says if there is one\n",
+        );
     }
     let nothing = "  The program states no property: it has no `ensure`, no `fail` and no `never`.\n";
     out.push_str(stated.as_deref().unwrap_or(nothing));
@@ -44,13 +46,18 @@ pub(super) fn text(simulation: &Simulation<'_>, all: bool) -> String {
 
 /// What the search found before it reached a limit: what fails, and how.
 pub(super) fn until(simulation: &Simulation<'_>, reason: StopReason) -> String {
-    let mut out = format!("{}: unknown under {}: {reason}\n", simulation.file, model(simulation));
+    let word = if simulation.has_failed() { "fails" } else { "unknown" };
+    let mut out = format!("{}: {word} under {}: {reason}\n", simulation.file, model(simulation));
     let states = counted(simulation.finals.explored, "state");
     out.push_str(&counters(simulation));
     if let Some(growth) = &simulation.finals.growth {
         let _ = writeln!(out, "  {}.", growing(growth).describe(simulation.program));
     }
-    let _ = writeln!(out, "  {states} explored; what is shown below was found among them.");
+    let found = if simulation.has_failed() { "what is shown was found among them" } else { "nothing fails in them" };
+    let _ = writeln!(out, "  {states} explored; {found}.");
+    for (claim, line) in simulation.broken() {
+        let _ = writeln!(out, "  `{claim}` (line {line}) fails in the end.");
+    }
     computations(simulation, false, &mut out);
     out
 }
@@ -108,7 +115,7 @@ fn properties(simulation: &Simulation<'_>) -> Option<String> {
             _ => "fails in the end",
         };
         let line = simulation.program.source.position(claim.span.start).line;
-        let text = final_claim_text(simulation.program, claim);
+        let text = claim_text(simulation.program, claim);
         let _ = writeln!(out, "  `{text}` (line {line}) {outcome}.");
     }
     stated.then_some(out)
@@ -200,7 +207,7 @@ fn is_single(simulation: &Simulation<'_>) -> bool {
 }
 
 /// The name of a column for people: `t1.r` for a register, `x` or `mem[7]` for memory.
-fn name(simulation: &Simulation<'_>, column: &str) -> String {
+pub(super) fn name(simulation: &Simulation<'_>, column: &str) -> String {
     if let Some(cell) = column.strip_prefix('[').and_then(|cell| cell.strip_suffix(']')) {
         let is_number = cell.starts_with(|c: char| c == '-' || c.is_ascii_digit());
         return if is_number { format!("mem{column}") } else { cell.to_owned() };

@@ -1,7 +1,7 @@
 //! What each of several models reaches, side by side.
 
 use super::Simulation;
-use super::sentences::{LISTED, counters, is_temporary, model};
+use super::sentences::{LISTED, counters, is_temporary, model, name};
 use crate::counted;
 use palisade_semantics::Counting;
 use std::collections::BTreeMap;
@@ -47,7 +47,7 @@ pub fn text(simulations: &[Simulation<'_>], all: bool) -> String {
     }
     for (row, by) in reached.iter().take(listed) {
         let marks = padded(by.iter().map(|is_reached| if *is_reached { "yes" } else { "-" }).collect());
-        let columns = shown.iter().map(|column| &first.outcome.columns[*column]);
+        let columns = shown.iter().map(|column| named(first, &first.outcome.columns[*column]));
         let cells = columns.zip(row).map(|(column, value)| format!("{column} = {value}"));
         let _ = writeln!(out, "  {marks}{}", cells.collect::<Vec<_>>().join(", "));
     }
@@ -57,7 +57,9 @@ pub fn text(simulations: &[Simulation<'_>], all: bool) -> String {
     if shown.len() < first.outcome.columns.len() && !reached.is_empty() {
         out.push_str("  (without registers; -v shows them)\n");
     }
-    simulations.iter().for_each(|simulation| said(simulation, &mut out));
+    for (index, simulation) in simulations.iter().enumerate() {
+        said(simulation, reached.iter().filter(|(_, by)| by[index]).count(), &mut out);
+    }
     out
 }
 
@@ -105,14 +107,22 @@ fn projected<'s>(
     rows
 }
 
-/// What one model says.
-fn said(simulation: &Simulation<'_>, out: &mut String) {
+/// The name of a column: as herd has it in litmus tests.
+fn named(simulation: &Simulation<'_>, column: &str) -> String {
+    if simulation.program.source.is_litmus { column.to_owned() } else { name(simulation, column) }
+}
+
+/// What one model says, of whose final states so many look different in the table.
+fn said(simulation: &Simulation<'_>, different: usize, out: &mut String) {
     let outcome = &simulation.outcome;
     let what = match simulation.counting {
         Counting::Rows => "final state",
         Counting::Executions => "execution",
     };
-    let total = usize::try_from(outcome.satisfying + outcome.others).unwrap_or(usize::MAX);
+    let total = match (simulation.counting, &simulation.question.condition) {
+        (Counting::Rows, None) => different,
+        _ => usize::try_from(outcome.satisfying + outcome.others).unwrap_or(usize::MAX),
+    };
     let _ = write!(out, "  {:<3}  {}", model(simulation), counted(total, what));
     if let Some(condition) = &simulation.question.condition {
         let word = if outcome.holds { "holds" } else { "does not hold" };

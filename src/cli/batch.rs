@@ -21,6 +21,8 @@ const MOST_FULL_REPORTS: usize = 8;
 /// What a command says about one program.
 pub(super) struct Spoken {
     pub(super) exit: Exit,
+    /// How an `exists` is answered, which claims nothing.
+    pub(super) often: Option<&'static str>,
     /// For standard output.
     pub(super) report: String,
     /// For standard error.
@@ -36,7 +38,7 @@ pub(super) struct Spoken {
 impl Spoken {
     /// What is printed.
     pub(super) fn new(exit: Exit, report: String, remarks: String) -> Self {
-        Self { exit, report, remarks, document: None, answer: None, leaves_hangs: false }
+        Self { exit, often: None, report, remarks, document: None, answer: None, leaves_hangs: false }
     }
 
     /// With a document in place of the report.
@@ -63,6 +65,7 @@ impl Spoken {
         };
         let spoken = Self {
             exit: exit_of(error),
+            often: None,
             report: String::new(),
             remarks: String::new(),
             document: None,
@@ -147,7 +150,7 @@ pub(super) fn answer_all(
         |file, spoken| {
             pending::answered(file, spoken.exit, spoken.document.as_ref());
             worst = worst.worst(spoken.exit);
-            exits.push(spoken.exit);
+            exits.push((spoken.exit, spoken.often));
             open_hangs += usize::from(spoken.leaves_hangs);
             answers.extend(spoken.answer);
             remark(spoken.remarks);
@@ -173,13 +176,28 @@ pub(super) fn print_unwritten(error: &InputError, shared: &SharedOptions) -> Exi
 }
 
 /// How many programs there were of each kind, and how more is told of those that had one line.
-fn summary(exits: &[Exit], open_hangs: usize, words: (&str, &str), shows: Option<&str>) -> String {
-    let count = |exit| exits.iter().filter(|found| **found == exit).count();
-    let good = match (words.0, count(Exit::Holds)) {
+/// Where nothing is violated or unknown, and an `exists` is answered, its word counts.
+fn summary(
+    exits: &[(Exit, Option<&str>)],
+    open_hangs: usize,
+    words: (&str, &str),
+    shows: Option<&str>,
+) -> String {
+    let count = |exit| exits.iter().filter(|(found, _)| *found == exit).count();
+    let holding = |often| exits.iter().filter(|found| **found == (Exit::Holds, often)).count();
+    let good = match (words.0, holding(None)) {
         ("hold", 1) => "holds",
         (good, _) => good,
     };
-    let mut parts = vec![format!("{} {good}", count(Exit::Holds)), format!("{} {}", count(Exit::Fails), words.1)];
+    let mut parts = vec![format!("{} {good}", holding(None)), format!("{} {}", count(Exit::Fails), words.1)];
+    if holding(None) == 0 && holding(None) < count(Exit::Holds) {
+        parts.remove(0);
+    }
+    for often in ["Never", "Sometimes"] {
+        if holding(Some(often)) > 0 {
+            parts.push(format!("{} {often}", holding(Some(often))));
+        }
+    }
     for (exit, word) in [(Exit::Unknown, "unknown"), (Exit::BadInput, "refused")] {
         if count(exit) > 0 {
             parts.push(format!("{} {word}", count(exit)));

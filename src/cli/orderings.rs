@@ -230,6 +230,7 @@ fn properties(
                 Standing::Violated => Some(false),
                 Standing::Unknown => None,
             },
+            often: account.often.filter(|_| !is_open),
             phrase: match is_open {
                 true => format!("{}; unknown where a weak compare-exchange fails for no reason", account.phrase),
                 false => account.phrase.clone(),

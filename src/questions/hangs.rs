@@ -11,12 +11,11 @@ use crate::report::account::{Account, Answer, Mark, Proof, Rule, Run, Shown};
 use crate::report::computation::{ComputationReport, Marks, address_text};
 use crate::report::context::instance_words;
 use crate::report::models::model_name;
-use crate::report::place::doing_at;
+use crate::report::place::{claim_text, doing_at};
 use crate::report::subject::program_words;
 use crate::robustness::Fault;
 use crate::semantics::Effect;
 use crate::semantics::graphs::Axioms;
-use crate::syntax::final_claim_text;
 use std::collections::BTreeSet;
 
 /// The question, for programs of threads.
@@ -88,6 +87,22 @@ impl WaitsForEver<'_> {
         stuck.graph.as_ref().map_or(model_name(self.options.model), |(graph, _)| graph.axioms.name())
     }
 
+    /// Where less than what is asked about shows a stuck state already.
+    fn already(&self, stuck: &Stuck, under_sc: Option<bool>) -> &'static str {
+        match under_sc {
+            Some(true) => " under SC already",
+            _ if self.language.is_some() => {
+                if stuck.graph.is_none() {
+                    " on x86 already"
+                } else {
+                    ""
+                }
+            }
+            Some(false) => ", not under SC",
+            None => ", not known whether under SC",
+        }
+    }
+
     /// A copy that waits, for what, and what would let it go on.
     fn waiter_words(&self, stuck: &Stuck, waiter: &Waiter) -> String {
         let program = self.about.program;
@@ -147,11 +162,7 @@ impl WaitsForEver<'_> {
             let held = held.map(|at| format!("`{}` holds {}", address_text(program, *at), last.memory(*at)));
             let held: Vec<String> = held.collect();
             let held = if held.is_empty() { String::new() } else { format!(": {}", held.join(", ")) };
-            // As it is written, but for what a reader has made.
-            let written = program.source.text.get(claim.span.start..claim.span.end).map(str::trim);
-            let written = written.filter(|text| !text.is_empty() && !text.contains('\n')).map(str::to_owned);
-            let text = written.unwrap_or_else(|| final_claim_text(program, claim));
-            format!("`{text}` (line {line}) does not hold{held}")
+            format!("`{}` (line {line}) does not hold{held}", claim_text(program, claim))
         };
         let claims: Vec<String> = broken.iter().map(|claim| said(claim)).collect();
         let short = format!("in the end {}", claims.first().map_or("", String::as_str));
@@ -163,8 +174,7 @@ impl WaitsForEver<'_> {
         account.rule = Rule::PROPERTY_VIOLATED;
         account.heading = "finally";
         "`finally` violated".clone_into(&mut account.verdict);
-        let under_sc = if stuck.is_interleaving { " under SC already" } else { "" };
-        account.phrase = format!("violated{under_sc}, {short}");
+        account.phrase = format!("violated{}, {short}", self.already(stuck, account.under_sc));
         account.message = format!("`finally` violated under {}: {short}", self.shows_under(stuck));
         let waiters = stuck.waiters.iter().map(|waiter| self.waiter_words(stuck, waiter));
         let others: Vec<String> = claims.into_iter().skip(1).chain(waiters).map(|words| format!("  {words}")).collect();
@@ -228,13 +238,8 @@ impl WaitsForEver<'_> {
         let others = stuck.waiters.iter().filter(|waiter| !waiter.is_idle).count().saturating_sub(1);
         let short = if others > 0 { format!("{short}, and so {}", more(others)) } else { short };
         "stuck".clone_into(&mut account.verdict);
-        let already = match stuck.is_interleaving {
-            true => " under SC already",
-            false if self.language.is_some() && stuck.graph.is_none() => " on x86 already",
-            false => "",
-        };
         let failed = if self.failures(stuck).is_some() { ", once a role has failed" } else { "" };
-        account.phrase = format!("stuck{already}{failed}, {short}");
+        account.phrase = format!("stuck{}{failed}, {short}", self.already(stuck, account.under_sc));
         account.message = format!("stuck under {}: {short}", self.shows_under(stuck));
         for waiter in stuck.waiters.iter().filter(|waiter| !waiter.is_idle) {
             let (thread, instruction) = (waiter.copy.thread, waiter.instruction);
@@ -317,8 +322,9 @@ impl Question for WaitsForEver<'_> {
                     account.note(0, "finally", words);
                 }
                 if !names.is_empty() {
-                    let never = if names.len() == 1 { "never ends" } else { "never end" };
-                    let others = "who waits for ever while it goes on is not seen";
+                    let [never, go] =
+                        if names.len() == 1 { ["never ends", "it goes"] } else { ["never end", "they go"] };
+                    let others = format!("who waits for ever while {go} on is not seen");
                     let mut all = program.threads.iter().flat_map(|thread| &thread.instructions);
                     let is_seen = !program.is_parameterized() && all.all(|own| own.action != Action::Lock);
                     let ask = if is_seen { "; `--ask hopeless` sees it" } else { "" };
@@ -326,7 +332,7 @@ impl Question for WaitsForEver<'_> {
                 }
             }
             Verdict::Stuck(stuck) => {
-                account.under_sc = Some(stuck.is_interleaving).filter(|under_sc| *under_sc);
+                account.under_sc = found.under_sc(self.about.program);
                 if stuck.hopeless.is_some() {
                     self.tell_hopeless(account, stuck);
                 } else if stuck.broken.is_empty() {

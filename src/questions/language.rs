@@ -132,8 +132,13 @@ impl<'p> LanguageRobustness<'p> {
         account.place = Some(span(last));
         account.phrase = format!("violated, {words}");
         account.message.clone_from(&words);
-        account.marks.push((line(first), Mark::Earlier, format!("before line {}", line(last))));
-        account.marks.push((line(last), Mark::Later, format!("not ordered behind line {}", line(first))));
+        let (first, last) = (line(first), line(last));
+        let words = match found.claim {
+            StaleClaim::BeyondSc => [format!("before line {last}"), format!("not ordered behind line {first}")],
+            StaleClaim::Race => [last, first].map(|other| format!("races with line {other}")),
+        };
+        let marks = [(first, Mark::Earlier), (last, Mark::Later)].into_iter().zip(words);
+        account.marks.extend(marks.map(|((line, mark), words)| (line, mark, words)));
         account.answer = Answer::Violated(Shown::of_graph(&self.stated, found));
     }
 }

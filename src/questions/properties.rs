@@ -234,6 +234,7 @@ impl<'p> Properties<'p> {
                 account.phrase =
                     format!("{said}proved ({})", rung_words(&self.watched, answer, found.proofs.get(*position)));
                 account.answer = Answer::Holds(Shows { by: Some(answer.rung.name()), example: None });
+                account.often = often(false).filter(|_| self.is_wanted(answer.target));
                 let is_filtered = self.written.condition.is_some_and(|question| question.filter.is_some());
                 if answer.target == Target::FinalStates {
                     match found.has_end {
@@ -255,7 +256,8 @@ impl<'p> Properties<'p> {
                     Some(true) => ", under SC already",
                     Some(false) if self.options.language.is_some() => ", on x86 already",
                     Some(false) => ", not under SC",
-                    None => "",
+                    None if self.options.language.is_some() => "",
+                    None => ", not known whether under SC",
                 };
                 let word = word(often(true), "violated");
                 account.phrase = format!("{word}{already}");
@@ -265,6 +267,7 @@ impl<'p> Properties<'p> {
                 account.message = format!("{quoted} {} under {model}{under_sc}", verb(&word));
                 if self.is_wanted(answer.target) {
                     account.answer = Answer::Holds(Shows { by: None, example: Some(Box::new(shown)) });
+                    account.often = often(true);
                 } else {
                     account.answer = Answer::Violated(shown);
                     account.marks.extend(account.line.map(|line| (line, Mark::Violated, String::new())));
@@ -454,7 +457,9 @@ fn chosen(stated: &Stated<'_>, all: Vec<Target>, only: &[String]) -> Result<Vec<
     for label in only {
         let found: Vec<Target> = all.iter().copied().filter(|target| names(*target).contains(label)).collect();
         if found.is_empty() {
-            let names: Vec<String> = all.iter().flat_map(|target| names(*target)).collect();
+            let mut names: Vec<String> = all.iter().flat_map(|target| names(*target)).collect();
+            let mut seen = BTreeSet::new();
+            names.retain(|name| seen.insert(name.clone()));
             let message = format!("no property stands at a label `{label}`");
             let help = did_you_mean_or_list(label, "label", names.iter().map(String::as_str));
             return Err(InputError::file(stated.program.source.name.clone(), message).with_help_if(help));
@@ -464,16 +469,16 @@ fn chosen(stated: &Stated<'_>, all: Vec<Target>, only: &[String]) -> Result<Vec<
     Ok(asked)
 }
 
-/// The names that the text has for the beginning of the statement of a property, whose first steps
-/// may be loads of what it says, with the thread's name.
+/// The names of the steps of the statement of a property, whose first ones may be loads of what it
+/// says, with the thread's name.
 fn labels_in_front(program: &Program, target: Target) -> Vec<(String, String)> {
     let Target::Instruction { thread, instruction } = target else { return Vec::new() };
     // What watches joint control states is no thread of the text.
     let Some(thread) = program.threads.get(thread.index()) else { return Vec::new() };
     let whole = thread.instruction(instruction).span;
     let is_part = |own: &&Instruction| whole.start <= own.span.start && own.span.end <= whole.end;
-    let labels = thread.instructions.iter().filter(is_part).filter_map(|own| thread.label(own.source).written());
-    labels.map(|label| (thread.name.clone(), label.to_owned())).collect()
+    let labels = thread.instructions.iter().filter(is_part).map(|own| &thread.label(own.source).name);
+    labels.map(|label| (thread.name.clone(), label.to_string())).collect()
 }
 
 /// Why there is no answer, in words.

@@ -119,7 +119,9 @@ impl<'p> Question for Robustness<'p> {
         account.attacks =
             check.attacks.iter().zip(1..).map(|(report, id)| AttackAnswer::new(program, id, report)).collect();
         let unreached = account.unreached.iter().flat_map(|labels| LabelPlace::all(program, labels));
-        let marks = unreached.map(|label| (label.line, Mark::Unreached, format!("{} is not reached", label.label)));
+        let marks = unreached.map(|label| {
+            (label.line, Mark::Unreached, label.name.map_or_else(String::new, |name| format!("{name} is not reached")))
+        });
         let feasible = check.attacks.iter().filter(|report| report.outcome == AttackOutcome::Feasible);
         let feasible = feasible.flat_map(|report| {
             let at = |instruction| delay::line(program, report.attack.thread, instruction);

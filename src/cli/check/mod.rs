@@ -478,5 +478,9 @@ fn spoken(arguments: &CheckArguments, told: &Told<'_>, shared: &SharedOptions, e
     } else {
         account::report(told, account::Extent { verbosity: shared.verbose, all: arguments.all })
     };
-    Spoken { leaves_hangs: account::open_hangs(told).is_some(), ..Spoken::new(exit, report, String::new()) }
+    Spoken {
+        often: told.often(),
+        leaves_hangs: account::open_hangs(told).is_some(),
+        ..Spoken::new(exit, report, String::new())
+    }
 }

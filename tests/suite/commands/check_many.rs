@@ -46,7 +46,7 @@ fn folders_are_checked_in_order_whatever_the_jobs() {
     assert_eq!(lines.len(), 21, "{text}");
     assert!(lines[0].starts_with("tests/deep/t00.litmus: Sometimes under TSO, not robust, the store at P0 "), "{text}");
     assert_eq!(lines[1], "tests/deep/t01.litmus: Never under TSO, robust [P0 × 1, P1 × 1; no domain]");
-    assert_eq!(lines[20], "20 programs: 13 hold, 7 violated; `palisade check FILE` shows how one is violated");
+    assert_eq!(lines[20], "20 programs: 7 violated, 13 Never; `palisade check FILE` shows how one is violated");
     assert!(one.stderr.is_empty());
 }
 
@@ -71,7 +71,7 @@ fn what_is_refused_does_not_stop_the_others() {
     std::fs::write(folder.path().join("tests/a.litmus"), FOREIGN).expect("a file");
     let output = check(folder.path(), &["tests"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(out(&output).contains("\n21 programs: 13 hold, 7 violated, 1 refused; "), "{}", out(&output));
+    assert!(out(&output).contains("\n21 programs: 7 violated, 13 Never, 1 refused; "), "{}", out(&output));
     assert!(String::from_utf8_lossy(&output.stderr).contains("`CLFLUSH` is not understood"));
     let empty = tempfile::tempdir().expect("a folder");
     let output = check(empty.path(), &["."]);

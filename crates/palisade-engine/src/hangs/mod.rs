@@ -38,9 +38,9 @@ pub use replay::{Stuck, Waiter};
 
 use palisade_evidence::FreeCertificate;
 use palisade_model::limits::{Limits, StopReason};
-use palisade_model::program::ThreadId;
-use palisade_semantics::Model;
+use palisade_model::program::{Program, ThreadId};
 use palisade_semantics::graphs::Axioms;
+use palisade_semantics::{Instance, Model};
 use std::sync::Arc;
 
 /// How to look for stuck states.
@@ -51,7 +51,7 @@ pub struct HangOptions {
     /// Whether no time is taken to run out.
     pub ignore_timeouts: bool,
     /// Whether a stuck state must be one in which somebody waits within a round
-    /// ([`Program::resting_between_rounds`](palisade_model::program::Program::resting_between_rounds)).
+    /// ([`Program::resting_between_rounds`]).
     pub rest_between_rounds: bool,
     /// Distinct values of a register or an address admitted in a program without a domain.
     pub values: usize,
@@ -210,4 +210,16 @@ pub struct Hangs {
     /// Where there is no stuck state: whether somebody goes on in every state, so that what is to
     /// hold in the end was asked of none.
     pub is_endless: bool,
+}
+
+impl Hangs {
+    /// Of a stuck state of a program, whether interleavings have one; nothing where that is not
+    /// known.
+    pub fn under_sc(&self, program: &Program) -> Option<bool> {
+        let Verdict::Stuck(stuck) = &self.verdict else { return None };
+        // Buffers are asked about fixed numbers of copies once no interleaving has a stuck state.
+        let is_of_fixed = stuck.hopeless.is_none() && Instance::of(program).is_some();
+        let is_beyond = self.by == Method::Buffers && is_of_fixed;
+        if stuck.is_interleaving { Some(true) } else { is_beyond.then_some(false) }
+    }
 }

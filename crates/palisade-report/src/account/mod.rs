@@ -227,6 +227,8 @@ pub struct Account<'a> {
     /// Whether the violation comes to a final state that answers the condition of the text: one that
     /// `exists` is about, or that `forall` excludes. Then also how it goes on from what is shown.
     pub answers_condition: Option<&'static str>,
+    /// How an `exists` is answered, which claims nothing: `Never` or `Sometimes`.
+    pub often: Option<&'static str>,
     /// Lines of a report behind its own.
     pub notes: Vec<Note>,
     /// Marks on lines of the source.
@@ -270,6 +272,7 @@ impl<'a> Account<'a> {
             subject,
             under_sc: None,
             answers_condition: None,
+            often: None,
             notes: Vec::new(),
             marks: Vec::new(),
             counters: CountersKnown::default(),
@@ -290,6 +293,11 @@ impl<'a> Account<'a> {
             Answer::Violated(_) => Standing::Violated,
             Answer::Unknown(_) => Standing::Unknown,
         }
+    }
+
+    /// The answer in a word: the verdict, or how an `exists` is answered.
+    pub fn word(&self) -> &'static str {
+        self.often.unwrap_or(self.standing().word())
     }
 
     /// The computation that it shows.
@@ -317,6 +325,7 @@ impl<'a> Account<'a> {
         self.message = format!("not decided: {}, {reason}", self.question);
         self.answer = Answer::Unknown(reason);
         self.counters = CountersKnown::default();
+        self.often = None;
         self.marks.clear();
     }
 

@@ -23,6 +23,11 @@ impl<'a> Told<'a> {
         self.accounts.iter().map(Account::standing).max().unwrap_or(Standing::Holds)
     }
 
+    /// How the `exists` of a litmus test is answered, which claims nothing.
+    pub fn often(&self) -> Option<&'static str> {
+        self.accounts.iter().find_map(|account| account.often)
+    }
+
     /// The most serious answer, which says what is wrong or not known.
     pub fn most_serious(&self) -> Option<&Account<'a>> {
         let rank = |account: &Account<'a>| (account.standing(), account.under_sc == Some(true));
@@ -64,7 +69,7 @@ impl<'a> Told<'a> {
 
     /// Whether it is about the language that a litmus test in C is in, and not about the x86
     /// program made of it.
-    pub(super) fn is_of_language(&self) -> bool {
+    pub fn is_of_language(&self) -> bool {
         let is_of_language = |account: &Account<'_>| matches!(account.model, Some(ModelWord::C11 | ModelWord::Ra));
         litmus::is_in_c(&self.context.program.source) && self.accounts.iter().any(is_of_language)
     }

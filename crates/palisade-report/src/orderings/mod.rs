@@ -48,6 +48,8 @@ pub struct StatedProperty {
     pub heading: &'static str,
     /// Whether it holds for interleavings; nothing where that is not known.
     pub holds: Option<bool>,
+    /// How an `exists` is answered, which claims nothing.
+    pub often: Option<&'static str>,
     /// What is known of it.
     pub phrase: String,
 }

@@ -6,7 +6,7 @@ use super::needed::Needed;
 use super::proposal::{PROPOSED, Proposal};
 use super::verdict::outcome_words;
 use super::verdict::{VerdictWord, before_the_repair};
-use super::{counted, source_place, unreached, widths};
+use super::{alternatives, counted, source_place, unreached, widths};
 use palisade_engine::fences::{Measure, Placement, Redundancy, Repair, Repaired, Returning, Unfinished};
 use palisade_engine::robustness::{Attack, Verdict};
 use palisade_model::program::{Action, Instruction, Program, Sites, Thread};
@@ -48,7 +48,7 @@ impl Result<'_> {
 const AS_IT_IS: &str = "robust as it is";
 
 /// What else the program has to answer where it was asked for robustness.
-pub(crate) fn not_asked(program: &Program) -> Option<&'static str> {
+pub fn not_asked(program: &Program) -> Option<&'static str> {
     let states = |own: &Instruction| matches!(own.action, Action::Ensure(_) | Action::Fail);
     let mut instructions = program.threads.iter().flat_map(|thread| &thread.instructions);
     let has_properties = !program.never.is_empty() || instructions.any(states);
@@ -165,6 +165,16 @@ fn unreached_words(placement: &Placement, result: &Result<'_>, verbosity: u8) ->
     }
 }
 
+/// How many lines the fences take in the text, where that is another number.
+fn lines_differ(placement: &Placement, result: &Result<'_>) -> Option<usize> {
+    let lines = |sign: char| result.diff().lines().filter(|line| line.starts_with(sign)).count();
+    // Each name of the file has one of these signs as well.
+    let added = lines('+').saturating_sub(lines('-'));
+    let is_of_fences = placement.measures.iter().all(|(measure, _)| matches!(measure, Measure::Fence { .. }));
+    let has_lines = !result.found.program.source.is_litmus && result.proposal.is_none() && is_of_fences;
+    (has_lines && added > 0 && added != placement.measures.len()).then_some(added)
+}
+
 fn placement_text(out: &mut String, placement: &Placement, program: &Program, result: &Result<'_>, verbosity: u8) {
     for (measure, cost) in &placement.measures {
         let _ = writeln!(out, "  {:<8} {}, cost {cost}", kind(*measure), measure_words(program, *measure));
@@ -188,7 +198,8 @@ fn placement_text(out: &mut String, placement: &Placement, program: &Program, re
         let _ = writeln!(out, "  bound    a valid set costs at least {}:", proof.bound);
         for (attack, row, weight) in &proof.weights {
             let names: Vec<String> = row.iter().map(|measure| measure_name(program, *measure)).collect();
-            let _ = writeln!(out, "           {weight} for {}: {}", attack_words(program, *attack), names.join(" or "));
+            let _ =
+                writeln!(out, "           {weight} for {}: {}", attack_words(program, *attack), alternatives(names));
         }
         if proof.bound < placement.cost {
             let _ = writeln!(
@@ -230,6 +241,12 @@ fn placement_text(out: &mut String, placement: &Placement, program: &Program, re
     if !placement.measures.is_empty() {
         let words = if placement.confirmed { "robust" } else { "not re-checked to the end" };
         let _ = writeln!(out, "  repaired {words}");
+        if let Some(lines) = lines_differ(placement, result) {
+            let _ = writeln!(
+                out,
+                "  lines    {lines} in the text: copies of a thread share them, and a loop may need one at either end"
+            );
+        }
         if placement.confirmed && placement.proof.is_some() && !result.is_complete() {
             let _ = writeln!(out, "  {UNCHECKED}");
         }

@@ -44,4 +44,4 @@ pub mod violation;
 pub mod widths;
 mod wording;
 
-pub use wording::counted;
+pub use wording::{alternatives, counted};

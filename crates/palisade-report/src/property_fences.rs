@@ -2,7 +2,6 @@
 
 use super::computation::{ComputationReport, Marks};
 use super::context::Context;
-use super::counted;
 use super::fences::{changes, kind, measure_name, measure_words};
 use super::models::model_name;
 use super::open::open_words;
@@ -10,6 +9,7 @@ use super::properties::Properties;
 use super::proposal::PROPOSED;
 use super::rungs::rung_words;
 use super::subject::program_words;
+use super::{alternatives, counted};
 use palisade_engine::properties::placement::{Placed, PropertyPlacement, PropertyRepaired, PropertyRow};
 use palisade_engine::properties::{Answer, Violation};
 use palisade_model::program::{Action, Instruction, InstructionId, Program, Thread, ThreadId};
@@ -139,7 +139,7 @@ fn placement_text(
         );
         for PropertyRow { measures, run, .. } in &placement.rows {
             let names: Vec<String> = measures.iter().map(|measure| measure_name(program, *measure)).collect();
-            let _ = writeln!(out, "  row      {} for {}", names.join(" or "), property_name(program, run.target));
+            let _ = writeln!(out, "  row      {} for {}", alternatives(names), property_name(program, run.target));
         }
     }
 }
@@ -151,7 +151,7 @@ fn bound_text(out: &mut String, placement: &PropertyPlacement, program: &Program
     for (row, weight) in weights {
         let names: Vec<String> = row.measures.iter().map(|measure| measure_name(program, *measure)).collect();
         let property = property_name(program, row.run.target);
-        let _ = writeln!(out, "           {weight} for {property}: {}", names.join(" or "));
+        let _ = writeln!(out, "           {weight} for {property}: {}", alternatives(names));
     }
     if sum < placement.lower_bound {
         let _ = writeln!(

@@ -28,6 +28,8 @@ pub struct Result<'a> {
     pub proposal: Option<&'a Proposal>,
     /// Places of the sources where nothing, or not everything, can be changed.
     pub kept: &'a [KeptPlace],
+    /// Whether the program says what is to hold in the end.
+    pub states_the_end: bool,
     /// The file that the repaired text was written to.
     pub written: Option<&'a str>,
 }
@@ -61,16 +63,20 @@ impl<'a> Result<'a> {
     /// What is wanted, of the program as it is: `robust against TSO`.
     pub fn wanted(&self) -> String {
         let model = self.model().name();
-        if self.is_for_robustness() {
-            format!("robust against {model}")
-        } else {
-            format!("nobody waits for ever under {model}")
+        match (self.is_for_robustness(), self.states_the_end) {
+            (true, _) => format!("robust against {model}"),
+            (false, true) => format!("nobody waits for ever under {model}, and `finally` holds"),
+            (false, false) => format!("nobody waits for ever under {model}"),
         }
     }
 
     /// What is so without the changes.
     pub fn otherwise(&self) -> &'static str {
-        if self.is_for_robustness() { "it is not robust" } else { "somebody waits for ever" }
+        match (self.is_for_robustness(), self.states_the_end) {
+            (true, _) => "it is not robust",
+            (false, true) => "somebody waits for ever, or `finally` does not hold",
+            (false, false) => "somebody waits for ever",
+        }
     }
 
     /// What was found, in a line.
@@ -128,7 +134,7 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
     if let Remedy::Valid(measures, _) = &found.remedy {
         for (measure, _) in measures {
             let row = found.row_of(*measure);
-            let back = row.map_or(String::new(), |row| format!(", without it {}", back(result, row)));
+            let back = row.map_or(String::new(), |_| format!(", without it {}", result.otherwise()));
             let _ = writeln!(out, "  change   {}{back}", words(*measure));
         }
         if !measures.is_empty() {
@@ -162,6 +168,7 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
         let _ = writeln!(out, "  written  {path}");
     }
     if let Remedy::Impossible(shown) = &found.remedy {
+        let _ = writeln!(out, "\n{WITH_ALL}");
         match &**shown {
             (_, RowWitness::Tasks(witness)) => {
                 let scene = Computation::of(program, witness).map(|shown| Scene::of_computation(&shown).text());
@@ -169,7 +176,7 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
             }
             (program, RowWitness::Stuck(witness)) => {
                 let table = Replayed::of(program, witness).report().table(0);
-                let _ = writeln!(out, "\n{}", table.trim_end_matches('\n'));
+                let _ = writeln!(out, "{}", table.trim_end_matches('\n'));
                 let _ = writeln!(out, "\nfrom here nobody goes on; `palisade check --ask hangs` says who waits where");
             }
             _ => {}
@@ -184,14 +191,8 @@ pub fn text(result: &Result<'_>, context: &Context<'_>, verbosity: u8) -> String
     out
 }
 
-/// `violation 2 comes back`.
-fn back(result: &Result<'_>, row: usize) -> String {
-    if result.found.rows.len() == 1 {
-        result.otherwise().to_owned()
-    } else {
-        format!("violation {} comes back", row + 1)
-    }
-}
+/// Above a computation that nothing stops, which is one of the program with every change.
+pub const WITH_ALL: &str = "with every permitted change made, this remains:";
 
 /// A computation to a stuck state, replayed.
 pub struct Replayed<'a> {

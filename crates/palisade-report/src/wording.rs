@@ -1,5 +1,6 @@
 //! Numbers in sentences.
 
+use std::collections::BTreeSet;
 use std::fmt::Display;
 
 /// A number with the noun that it counts: `1 place`, `2 places`.
@@ -7,6 +8,13 @@ pub fn counted(number: impl Display, noun: &str) -> String {
     let digits = number.to_string();
     let ending = if digits == "1" { "" } else { "s" };
     format!("{digits} {noun}{ending}")
+}
+
+/// Alternatives in a sentence, each once: `a or b`.
+pub fn alternatives(names: impl IntoIterator<Item = String>) -> String {
+    let mut seen = BTreeSet::new();
+    let names: Vec<String> = names.into_iter().filter(|name| seen.insert(name.clone())).collect();
+    names.join(" or ")
 }
 
 /// How wide a column is made at most to stand in line with others: names may have a million

@@ -73,6 +73,7 @@ pub(super) fn answer(
         no_diff: no_text.as_deref(),
         proposal: proposal.as_ref(),
         kept: &kept,
+        states_the_end: !program.finally.is_empty(),
         written,
     };
     let exit = match &found.remedy {

@@ -76,7 +76,9 @@ fn fences_against_hangs_are_found_shown_and_written() {
     assert!(documents::sarif(&folder.path().join("log.sarif")).to_string().contains("missing-fence"));
     let page = std::fs::read_to_string(folder.path().join("page.html")).expect("it is written");
     assert!(
-        page.contains("2 changes needed, none cheaper") && page.contains("fences --ask hangs flags.pal --certificate")
+        page.contains("2 changes so that nobody waits for ever under TSO, cost 2, none cheaper")
+            && page.contains("<td>somebody waits for ever</td>")
+            && page.contains("fences --ask hangs flags.pal --certificate")
     );
 
     assert_eq!(said(folder.path(), "fences --ask hangs flags.pal --apply").0, 0);
@@ -217,4 +219,38 @@ fn who_only_tries_again_and_again_is_no_alarm() {
     let (status, report) = said(folder.path(), "check crossed.pal --certificate e");
     assert!(status == 1 && report.contains("`a` waits for ever"), "{report}");
     assert_eq!(said(folder.path(), "verify e/crossed.pal.stuck.json").0, 0);
+}
+
+/// What must hold in the end is quoted as it is written, with whether interleavings show it, and
+/// fences say that they are for it.
+#[test]
+fn ends_are_quoted_as_they_are_written() {
+    let text = |condition: &str| {
+        format!(
+            "address x, y, r0, r1 thread a {{ x = 1; r0 = y; }} thread b {{ y = 1; r1 = x; }} \
+             finally {{ ensure {condition}; }}"
+        )
+    };
+    for condition in [
+        "!(r0 == 0 && r1 == 0)",
+        "(r0 == 1) || (r1 == 1)",
+        "r0 > (0 - r1)",
+        "(r0 != r1 || r0 == 1)",
+        "*(&r0 + 0) + r1 >= 1",
+    ] {
+        let (status, report) = said_of(&text(condition), "check p.pal");
+        let line = format!("  finally  violated, not under SC, in the end `{condition}` (line 2) does not hold");
+        assert!(status == 1 && report.contains(&line), "{report}");
+        let (status, report) = said_of(&text(condition), "simulate p.pal");
+        assert!(status == 1 && report.contains(&format!("  `{condition}` (line 2) fails in the end.\n")), "{report}");
+    }
+    let (status, report) = said_of(&text("!(r0 == 0 && r1 == 0)"), "fences --ask hangs p.pal");
+    let headline = "p.pal: 2 changes so that nobody waits for ever under TSO, and `finally` holds, cost 2";
+    assert!(status == 0 && report.starts_with(headline), "{report}");
+    assert!(report.contains(", without it somebody waits for ever, or `finally` does not hold\n"), "{report}");
+    let (status, report) = said_of(&text("r0 == 0"), "check p.pal");
+    assert!(status == 1 && report.contains("  finally  violated under SC already, in the end `r0 == 0`"), "{report}");
+    // What no fence stops is shown with all of them.
+    let (status, report) = said_of(&text("r0 == 0"), "fences --ask hangs p.pal");
+    assert!(status == 1 && report.contains("\nwith every permitted change made, this remains:\n"), "{report}");
 }

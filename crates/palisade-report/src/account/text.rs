@@ -92,7 +92,7 @@ pub fn report(told: &Told<'_>, extent: Extent) -> String {
     if let Some(compilations) = context.compilations {
         let _ = writeln!(out, "  source   {}", compilations.words());
     }
-    let mut folded = BTreeSet::new();
+    let (mut folded, mut helped) = (BTreeSet::new(), BTreeSet::new());
     for alike in told.accounts.chunk_by(|one, other| are_alike(one, other, extent.verbosity)) {
         let account = &alike[0];
         let places = if extent.all { 0 } else { places_that_hold(told, account, extent.verbosity) };
@@ -116,7 +116,11 @@ pub fn report(told: &Told<'_>, extent: Extent) -> String {
             false => is_more(note, account, extent.verbosity),
         };
         for note in account.notes.iter().filter(is_said) {
-            let _ = writeln!(out, "  {:<8} {}", note.heading, note.words);
+            // What helps several questions that are open is said once.
+            let helps = account.standing() == Standing::Unknown && matches!(note.heading, "help" | "note");
+            if !helps || helped.insert(&note.words) {
+                let _ = writeln!(out, "  {:<8} {}", note.heading, note.words);
+            }
         }
     }
     if extent.verbosity > 0 {

@@ -193,6 +193,9 @@ pub struct MeasurePlace<'a> {
     pub thread: &'a str,
     /// The label.
     pub label: &'a str,
+    /// The name that the text has there, if it has one.
+    #[serde(skip)]
+    pub name: Option<&'a str>,
     /// The line, from 1.
     pub line: usize,
     /// What is done there.
@@ -491,9 +494,11 @@ impl<'a> MeasurePlace<'a> {
     /// Where a measure stands.
     pub fn new(program: &'a Program, measure: Measure) -> Self {
         let thread = program.thread(measure.thread());
+        let label = thread.label(measure.label(program));
         Self {
             thread: &thread.name,
-            label: &thread.label(measure.label(program)).name,
+            label: &label.name,
+            name: label.written(),
             line: measure.line(program),
             kind: match measure {
                 Measure::Fence { .. } | Measure::Kept { .. } => MeasureWord::Fence,

@@ -153,50 +153,60 @@ impl<'a> Claim<'a> {
         words
     }
 
-    /// The lines of a report.
-    pub fn lines(&self, verbosity: u8) -> String {
-        let mut out = String::new();
-        let _ = writeln!(out, "  claim    {}", self.words());
+    /// What a report says of it, each with its heading.
+    pub fn facts(&self, verbosity: u8) -> Vec<(&'a str, String)> {
+        let mut facts = vec![("claim", self.words())];
         for ReadFile { kind, name, sha256 } in &self.files {
             if verbosity > 0 || *kind == "image" {
-                let _ = writeln!(out, "  {kind:<8} {name} (SHA-256 {sha256})");
+                facts.push((*kind, format!("{name} (SHA-256 {sha256})")));
             }
         }
         for build in &self.builds {
             let shown = if verbosity > 0 { (*build).to_owned() } else { short(build) };
-            let _ = writeln!(out, "  build    {shown}");
+            facts.push(("build", shown));
         }
+        let mut say = |heading, words: &str| facts.push((heading, words.to_owned()));
         if !self.narrowed.is_empty() {
-            out.push_str("  assumes  that counters wrap in the bits that they are narrowed to\n");
+            say("assumes", "that counters wrap in the bits that they are narrowed to");
         }
         for (store, load) in &self.accepted {
-            let _ = writeln!(out, "  accepts  the store at {store} past the load at {load}");
+            say("accepts", &format!("the store at {store} past the load at {load}"));
         }
         if !self.accepted.is_empty() {
-            out.push_str("  leaves   that an execution which no interleaving explains has one of these delays\n");
+            say("leaves", "that an execution which no interleaving explains has one of these delays");
         }
         if !self.hints.is_empty() {
-            out.push_str("  means    what the code does on x86, it does in some interleaving in which hints find any value of their cell\n");
+            say(
+                "means",
+                "what the code does on x86, it does in some interleaving in which hints find any value of their cell",
+            );
         }
         if !self.heap.is_empty() {
-            out.push_str(
-                "  assumes  that the allocator gives a block to another thread under a lock, and leaves blocks in use alone\n",
+            say(
+                "assumes",
+                "that the allocator gives a block to another thread under a lock, and leaves blocks in use alone",
             );
         }
         if self.shares_stacks {
-            out.push_str("  assumes  that nothing depends on where the stacks of copies lie\n");
+            say("assumes", "that nothing depends on where the stacks of copies lie");
         }
         if let [place, more @ ..] = self.halves.as_slice() {
             let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
-            let _ = writeln!(
-                out,
-                "  takes    the access at {place}{more} as two, in any order; processors with AVX may make it at once"
-            );
+            let words =
+                format!("the access at {place}{more} as two, in any order; processors with AVX may make it at once");
+            say("takes", &words);
         }
         if verbosity > 0 {
-            out.push_str("  assumes  ordinary (write-back) memory, code that does not change, no signals in roles, 0 in registers that are no arguments\n");
+            let words = "ordinary (write-back) memory, code that does not change, no signals in roles, 0 in registers \
+                         that are no arguments";
+            say("assumes", words);
         }
-        out
+        facts
+    }
+
+    /// The lines of a report.
+    pub fn lines(&self, verbosity: u8) -> String {
+        self.facts(verbosity).iter().map(|(heading, words)| format!("  {heading:<8} {words}\n")).collect()
     }
 }
 
@@ -211,12 +221,18 @@ pub fn words(program: &Program) -> Option<String> {
     Claim::of(program).map(|claim| claim.words()).or_else(of_c)
 }
 
+/// What a report says of the claim, each with its heading; nothing for programs that are what the
+/// texts say.
+pub fn facts(program: &Program, verbosity: u8) -> Vec<(&str, String)> {
+    match Claim::of(program) {
+        Some(claim) => claim.facts(verbosity),
+        None => words(program).map(|words| ("claim", words)).into_iter().collect(),
+    }
+}
+
 /// The lines about the claim of a report; empty for programs that are what the texts say.
 pub fn lines(program: &Program, verbosity: u8) -> String {
-    match Claim::of(program) {
-        Some(claim) => claim.lines(verbosity),
-        None => words(program).map_or_else(String::new, |words| format!("  claim    {words}\n")),
-    }
+    facts(program, verbosity).iter().map(|(heading, words)| format!("  {heading:<8} {words}\n")).collect()
 }
 
 /// A compiler without the options that do not say how it optimises.

@@ -16,6 +16,9 @@ use std::fmt::Write;
 /// How many stores of a long buffer are shown at either end.
 const SHOWN_OF_BUFFERS: usize = 4;
 
+/// What is said of a computation without steps.
+pub const NO_STEP: &str = "no step: it is so from the beginning";
+
 /// A computation of an instance, replayed.
 #[derive(Clone, Debug)]
 pub struct ComputationReport<'a> {
@@ -104,11 +107,10 @@ impl<'a> ComputationReport<'a> {
     /// unless much is to be said.
     pub fn table(&self, verbosity: u8) -> String {
         if self.events.is_empty() {
-            return "  no step: it is so from the beginning\n".to_owned();
+            return format!("  {NO_STEP}\n");
         }
         let acting: Vec<CopyId> = self.acting_copies();
-        let rows: Vec<(usize, usize)> =
-            (0..self.events.len()).filter(|index| !self.flushed_at_once(*index)).zip(1..).collect();
+        let rows = self.numbered();
         let is_left_out = |index: usize| !self.is_of_the_text(index) || self.is_folded(index) && verbosity == 0;
         let shown: Vec<(usize, usize)> = rows.iter().copied().filter(|(index, _)| !is_left_out(*index)).collect();
         let is_used = |position: &usize| shown.iter().any(|(index, _)| !self.buffer(index + 1, *position).is_empty());
@@ -140,6 +142,12 @@ impl<'a> ComputationReport<'a> {
         out
     }
 
+    /// The steps with their numbers, from 1. A store that reaches memory in the very next step is
+    /// one step, that in which it does.
+    pub fn numbered(&self) -> Vec<(usize, usize)> {
+        (0..self.events.len()).filter(|index| !self.flushed_at_once(*index)).zip(1..).collect()
+    }
+
     /// The line that a step executes, as it is written.
     fn line(&self, index: usize) -> Option<String> {
         let (_, step) = self.issue_of(index);
@@ -148,7 +156,7 @@ impl<'a> ComputationReport<'a> {
 
     /// The issue of a store that reaches memory at once, in place of its flush; other steps
     /// themselves.
-    fn issue_of(&self, index: usize) -> (usize, Step) {
+    pub fn issue_of(&self, index: usize) -> (usize, Step) {
         let index = index.checked_sub(1).filter(|before| self.flushed_at_once(*before)).unwrap_or(index);
         (index, self.events[index].step)
     }

@@ -115,7 +115,10 @@ const PAGES: [(&[&str], &[&str]); 26] = [
         &["fences", "models/c11/publish-then-look.pal", "--model", "c11", "--all"],
         &["for robustness against C11", "Why nothing less will do"],
     ),
-    (&["fences", "models/events/pause-request.pal"], &["2 changes needed, none cheaper", "one of", "class=\"added\""]),
+    (
+        &["fences", "models/events/pause-request.pal"],
+        &["2 changes for robustness against TSO, cost 2, none cheaper", "one of", "class=\"added\""],
+    ),
     (
         &["fences", "models/events/pause-request.pal", "--never", "*"],
         &["no valid set under the restrictions", "Why none helps", "class=\"scene\""],
@@ -228,6 +231,75 @@ fn the_command_on_a_page_asks_the_same_again() {
         );
         assert!(!line.contains("--report") && !line.contains("--timeout"), "{line}");
     }
+}
+
+/// A page of a text.
+fn page_of(name: &str, text: &str, options: &[&str]) -> String {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join(name);
+    std::fs::write(&file, text).expect("it is written");
+    page(folder.path(), &[&["check", file.to_str().expect("a plain path")], options].concat())
+}
+
+const IN_C: &str = "C SB\n{ }\nP0(atomic_int *x, atomic_int *y) {\n  atomic_store_explicit(x, 1, memory_order_relaxed);\n  \
+                    int r0 = atomic_load_explicit(y, memory_order_relaxed);\n}\nP1(atomic_int *x, atomic_int *y) {\n  \
+                    atomic_store_explicit(y, 1, memory_order_relaxed);\n  \
+                    int r0 = atomic_load_explicit(x, memory_order_relaxed);\n}\n";
+
+/// An `exists` claims nothing, so that no answer to it is good news; and a page says what it is
+/// about.
+#[test]
+fn what_exists_asks_is_answered_in_its_words() {
+    for (condition, word) in [("0:r0=0 /\\ 1:r0=0", "Sometimes"), ("0:r0=2 /\\ 1:r0=0", "Never")] {
+        let text = format!("{IN_C}exists ({condition})\n");
+        let page = page_of("sb.litmus", &text, &["--ask", "properties"]);
+        says(&page, &["<header class=\"neutral\">", &format!("<span class=\"word neutral\">{word}</span>")]);
+        says(&page, &["<dt>claim</dt><dd>for the x86 program that the usual mapping makes of this C"]);
+        assert!(!page.contains("class=\"word good\""), "{page}");
+        let page = page_of("sb.litmus", &text, &["--model", "c11"]);
+        assert!(!page.contains("for the x86 program"), "{page}");
+    }
+    let page = page_of("sb.litmus", &format!("{IN_C}~exists (0:r0=2)\n"), &["--ask", "properties"]);
+    says(&page, &["<header class=\"good\">", "<span class=\"word good\">holds</span>", "<td>Never, proved"]);
+}
+
+/// Steps have the numbers that they have in the terminal's table: a store that reaches memory at
+/// once is one step.
+#[test]
+fn steps_are_numbered_as_in_the_table() {
+    let dekker = std::fs::read_to_string(root().join("models/simple-dekker.pal")).expect("a model");
+    let page = page_of("d.pal", &dekker, &["--ask", "robustness"]);
+    says(&page, &["<output>5 steps</output>", "flag1 ← 1 into its buffer (delayed) <small>"]);
+    let states = page.matches("\"buffers\":").count();
+    assert_eq!(states, 6, "one for each step, and the first: {page}");
+    assert!(!page.contains("flag2 ← 1 into its buffer <small>"), "{page}");
+    let waits = "program w\naddress x\nthread t { await (x == 1); }\n";
+    let page = page_of("w.pal", waits, &["--ask", "hangs"]);
+    says(&page, &["<p>no step: it is so from the beginning</p>"]);
+    assert!(!page.contains("class=\"stepper\""), "{page}");
+}
+
+#[test]
+fn answers_on_a_page_are_told_apart() {
+    let twice = "program t\naddress x, y[2]\nthread t [2] { y[self] = 1;\n  ensure x == 0;\n  x = 1;\n}\n";
+    let page = page_of("t.pal", twice, &["--ask", "properties"]);
+    for thread in ["t_0", "t_1"] {
+        says(&page, &[&format!("<td>{thread} <a href=\"#L4\">line 4</a></td>"), &format!("under TSO, {thread}</h2>")]);
+    }
+    says(&page, &["<td>under SC already</td>"]);
+    // Evidence that there is not is not to be verified.
+    let grows = "program g\naddress x\nthread t { loop { x = x + 3; } }\nthread u { let a = x; let b = x; ensure b >= a * a - a * a + a; }\n";
+    let page = page_of("g.pal", grows, &["--ask", "properties"]);
+    assert!(page.contains("There is no evidence for this answer.") && !page.contains("palisade verify"), "{page}");
+    let late = "program l\naddress x, y\nthread a { store(x, 1, relaxed); store(y, 1, relaxed); }\n\
+                thread b { let r = load(y, relaxed); let s = load(x, relaxed); if (r == 1) { if (s == 0) { x = 2; } } }\n\
+                finally { ensure x < 2; }\n";
+    let page = page_of("l.pal", late, &["--model", "c11", "--ask", "hangs"]);
+    says(&page, &["reads what was there at first: it need not see what came later"]);
+    let race = "program r\nplain x\naddress y\nthread a { x = 1; }\nthread b { let r = x; }\n";
+    let page = page_of("r.pal", race, &["--model", "c11", "--ask", "robustness"]);
+    says(&page, &["racy", "races with line 5", "races with line 4"]);
+    assert!(!page.contains("comes first"), "{page}");
 }
 
 #[test]

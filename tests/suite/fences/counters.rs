@@ -159,7 +159,7 @@ fn the_command_names_what_its_proof_does_not_know() {
     assert_eq!(document["evidence"], "accepted");
     assert_eq!(document["far"], serde_json::json!([{ "address": "top", "distance": 4 }]));
     let page = std::fs::read_to_string(folder.path().join("page.html")).expect("the page is there");
-    assert!(page.contains("what is 4 and more behind `top` is one value"));
+    assert!(page.contains("what is 4 and more behind <code>top</code> is one value"));
     for file in document["certificates"].as_array().expect("a list") {
         let (status, text) = palisade(folder.path(), &["verify", file.as_str().expect("a path")]);
         assert_eq!(status, Some(0), "{text}");

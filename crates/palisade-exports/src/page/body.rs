@@ -2,7 +2,7 @@
 
 use super::{line_link, worded};
 use palisade_model::text::escaped;
-use palisade_report::documents::{ConfirmationDocument, EvidenceVerdict, Finding};
+use palisade_report::documents::{ConfirmationDocument, EvidenceVerdict, EvidenceWord, Finding};
 
 /// What is doubtful in the program.
 pub(super) fn warnings(findings: &[Finding<'_>]) -> String {
@@ -34,6 +34,25 @@ pub(super) enum Written {
     Folder,
     /// `--certificate FILE`.
     File,
+    /// There is no answer, and so no evidence.
+    Nowhere,
+}
+
+/// The evidence for the claims of a repair; `incomplete` says why not all of it was checked.
+pub(super) fn evidence_for_claims(
+    found: Option<EvidenceWord>,
+    incomplete: &str,
+    certificates: &[String],
+    command: &str,
+) -> String {
+    let words = match found {
+        Some(EvidenceWord::Accepted) => {
+            "The checker, which shares no code with the search, accepted the evidence for every claim on this page."
+        }
+        Some(EvidenceWord::Incomplete) => incomplete,
+        None => return evidence(certificates, "", command, Written::Nowhere),
+    };
+    evidence(certificates, words, command, Written::Folder)
 }
 
 /// The evidence, how it fared, and how to check it. The command is what asks the question, without
@@ -45,6 +64,7 @@ pub(super) fn evidence(certificates: &[String], words: &str, command: &str, writ
         let (target, files) = match written {
             Written::Folder => ("evidence", "evidence/*.json"),
             Written::File => ("evidence.json", "evidence.json"),
+            Written::Nowhere => return "<p>There is no evidence for this answer.</p>\n".to_owned(),
         };
         let command = escaped(format!("{command} --certificate {target}"));
         out.push_str(&format!("<pre class=\"command\">{command}\npalisade verify {files}</pre>\n"));

@@ -84,7 +84,8 @@ fn page(
     }
     let certificates: Vec<String> = context.certificate.iter().map(|path| (*path).to_owned()).collect();
     let words = confirmation_words(document.evidence.as_ref());
-    page.section("Evidence", &evidence(&certificates, words, command, Written::File));
+    let written = if document.verdict == CoverVerdict::Unknown { Written::Nowhere } else { Written::File };
+    page.section("Evidence", &evidence(&certificates, words, command, written));
     page.finish(&documents::text(document))
 }
 

@@ -3,19 +3,25 @@
 
 use palisade_model::text::escaped;
 use palisade_report::account::{Cycle, CycleEdge, CycleNode};
-use palisade_semantics::Relation;
 use std::fmt::Write;
 
 /// Width of a column, and of the box in it.
-const COLUMN: usize = 300;
-const BOX: usize = 210;
+const COLUMN: i64 = 300;
+const BOX: i64 = 220;
 /// Height of a row, and of the box in it.
-const ROW: usize = 90;
-const HEIGHT: usize = 36;
+const ROW: i64 = 110;
+const HEIGHT: i64 = 46;
 /// Room for the names of the columns.
-const TOP: usize = 40;
-/// What a line of a box can hold.
-const CHARACTERS: usize = 25;
+const TOP: i64 = 50;
+/// The least width of a column on a narrow screen.
+const LEAST: i64 = 190;
+/// What a line of a box can hold, and how many lines it has.
+const CHARACTERS: usize = 26;
+const LINES: usize = 2;
+/// Between the lines of a box.
+const LEADING: i64 = 17;
+/// Between arrows that go the same way past boxes.
+const APART: i64 = 12;
 
 /// The graph, and below it what its edges mean.
 pub(super) fn cycle(found: &Cycle) -> String {
@@ -29,84 +35,190 @@ pub(super) fn cycle(found: &Cycle) -> String {
         let id = node.id;
         let column = columns.iter().position(|position| *position == id.position).unwrap_or(0);
         let row = ids().filter(|other| other.position == id.position && other.index < id.index).count();
-        (column * COLUMN + COLUMN / 2, TOP + row * ROW + ROW / 2)
+        Place { column: number(column), row: number(row) }
     };
     let rows = columns.iter().map(|column| ids().filter(|id| id.position == *column).count()).max();
-    let (width, height) = (columns.len() * COLUMN, TOP + rows.unwrap_or(1) * ROW);
+    let count = number(columns.len());
+    let (width, height, least) = (count * COLUMN, TOP + number(rows.unwrap_or(1)) * ROW, count * LEAST);
     let mut out = format!(
-        "<div class=\"wide\"><svg class=\"cycle\" viewBox=\"0 0 {width} {height}\" style=\"max-width:{width}px\" role=\"img\" aria-label=\"{}\">\n\
-         <defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"9\" markerHeight=\"9\" orient=\"auto\"><path d=\"M0,0 L8,4 L0,8 z\"/></marker></defs>\n",
+        "<div class=\"wide\"><svg class=\"cycle\" viewBox=\"0 0 {width} {height}\" style=\"min-width:{least}px;max-width:{width}px\" role=\"img\" aria-label=\"{}\">\n\
+         <defs><marker id=\"tip\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"9\" markerHeight=\"9\" orient=\"auto\" markerUnits=\"userSpaceOnUse\"><path d=\"M0,0 L8,4 L0,8 z\"/></marker></defs>\n",
         found.title
     );
     for (column, position) in columns.iter().enumerate() {
         let name = nodes.iter().find(|node| node.id.position == *position).map_or("", |node| &node.copy);
-        let x = column * COLUMN + COLUMN / 2;
-        let _ = writeln!(out, "<text class=\"name\" x=\"{x}\" y=\"22\">{}</text>", escaped(name));
-    }
-    for (number, edge) in found.edges.iter().enumerate() {
-        arrow(&mut out, place(&nodes[edge.from]), place(&nodes[edge.to]), (edge.relation, &edge.name), number);
+        let x = number(column) * COLUMN + COLUMN / 2;
+        let _ = writeln!(out, "<text class=\"name\" x=\"{x}\" y=\"18\">{}</text>", escaped(name));
     }
     for node in nodes {
-        let (x, y) = place(node);
-        let full = &node.text;
-        let short: String = if full.chars().count() > CHARACTERS {
-            full.chars().take(CHARACTERS - 1).chain(['…']).collect()
-        } else {
-            full.clone()
-        };
-        let _ = writeln!(
-            out,
-            "<g><title>{}</title><rect x=\"{}\" y=\"{}\" width=\"{BOX}\" height=\"{HEIGHT}\" rx=\"6\"/><text x=\"{x}\" y=\"{}\">{}</text></g>",
-            escaped(full),
-            x - BOX / 2,
-            y - HEIGHT / 2,
-            y + 5,
-            escaped(short)
-        );
+        out.push_str(&access(&node.text, place(node)));
+    }
+    let mut around = Vec::new();
+    for (number, edge) in found.edges.iter().enumerate() {
+        let (from, to) = (place(&nodes[edge.from]), place(&nodes[edge.to]));
+        out.push_str(&arrow(edge, &Way::of(from, to, &mut around), number));
     }
     out.push_str("</svg></div>\n");
     out.push_str(&words(found));
     out
 }
 
-/// An arrow with its relation and the name of that.
-fn arrow(
-    out: &mut String,
-    from: (usize, usize),
-    to: (usize, usize),
-    (relation, label): (Relation, &str),
-    number: usize,
-) {
-    let signed = |(x, y): (usize, usize)| (i64::try_from(x).unwrap_or(0), i64::try_from(y).unwrap_or(0));
-    let ((x1, y1), (x2, y2)) = (signed(from), signed(to));
-    let (half_width, half_height) = (105, 18);
-    let (start, end) = match x1.cmp(&x2) {
-        std::cmp::Ordering::Equal if y1 < y2 => ((x1, y1 + half_height), (x2, y2 - half_height)),
-        std::cmp::Ordering::Equal => ((x1, y1 - half_height), (x2, y2 + half_height)),
-        std::cmp::Ordering::Less => ((x1 + half_width, y1), (x2 - half_width, y2)),
-        std::cmp::Ordering::Greater => ((x1 - half_width, y1), (x2 + half_width, y2)),
-    };
-    // Labels of arrows that cross stand nearer to their beginnings, so that they keep apart.
-    let (at_x, at_y) = if x1 == x2 {
-        (x1 + 18, i64::midpoint(start.1, end.1) + 10)
-    } else {
-        (start.0 + (end.0 - start.0) / 4, start.1 + (end.1 - start.1) / 4)
-    };
-    let class = relation.name();
-    let _ = writeln!(
-        out,
-        "<path class=\"edge {class}\" data-edge=\"{number}\" d=\"M{} {} L{} {}\" marker-end=\"url(#tip)\"/>\
-         <text class=\"edge\" x=\"{at_x}\" y=\"{}\">{label}</text>",
-        start.0,
-        start.1,
-        end.0,
-        end.1,
-        at_y - 6
-    );
+fn number(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(0)
+}
+
+/// Where a box stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Place {
+    column: i64,
+    row: i64,
+}
+
+impl Place {
+    /// The middle of the box.
+    fn middle(self) -> (i64, i64) {
+        (self.column * COLUMN + COLUMN / 2, TOP + self.row * ROW + ROW / 2)
+    }
+}
+
+/// A box with what an access does, its text in lines.
+fn access(text: &str, place: Place) -> String {
+    let (x, y) = place.middle();
+    let lines = in_lines(text);
+    let first = y + 5 - (number(lines.len()) - 1) * LEADING / 2;
+    let line =
+        |(line, at): (&String, i64)| format!("<text x=\"{x}\" y=\"{}\">{}</text>", first + at * LEADING, escaped(line));
+    let texts: String = lines.iter().zip(0..).map(line).collect();
+    format!(
+        "<g><title>{}</title><rect x=\"{}\" y=\"{}\" width=\"{BOX}\" height=\"{HEIGHT}\" rx=\"6\"/>{texts}</g>\n",
+        escaped(text),
+        x - BOX / 2,
+        y - HEIGHT / 2,
+    )
+}
+
+/// A text in lines between words, the last one cut where it is too long. A line begins behind the
+/// place where that fits.
+fn in_lines(text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = vec![String::new()];
+    for word in text.split(' ') {
+        let last = lines.len() - 1;
+        let is_room = lines[last].is_empty() || lines[last].chars().count() + 1 + word.chars().count() <= CHARACTERS;
+        if !is_room && lines.len() < LINES {
+            lines.push(word.to_owned());
+            continue;
+        }
+        let blank = if lines[last].is_empty() { "" } else { " " };
+        lines[last].push_str(&format!("{blank}{word}"));
+    }
+    for line in &mut lines {
+        if line.chars().count() > CHARACTERS {
+            *line = line.chars().take(CHARACTERS - 1).chain(['…']).collect();
+        }
+    }
+    lines
+}
+
+/// The way of an arrow: the points that it goes through, and where its label stands.
+struct Way {
+    points: Vec<(i64, i64)>,
+    label: (i64, i64),
+}
+
+impl Way {
+    /// The way from a box to another, past those between them. `around` has the ways past boxes
+    /// that are taken: between which rows or beside which column.
+    fn of(from: Place, to: Place, around: &mut Vec<(bool, i64)>) -> Self {
+        let ((x1, y1), (x2, y2)) = (from.middle(), to.middle());
+        let mut taken = |way: (bool, i64)| {
+            let before = around.iter().filter(|own| **own == way).count();
+            around.push(way);
+            // In turn to either side.
+            let steps = number(before).midpoint(1);
+            if before % 2 == 0 { -steps * APART } else { steps * APART }
+        };
+        if from.column == to.column && to.row == from.row + 1 {
+            let (start, end) = (y1 + HEIGHT / 2, y2 - HEIGHT / 2);
+            return Self { points: vec![(x1, start), (x1, end)], label: (x1 + 20, start + LEADING) };
+        }
+        if from.column == to.column {
+            let beside = x1 + BOX / 2 + (COLUMN - BOX) / 4 + taken((false, from.column));
+            let side = x1 + BOX / 2;
+            let label = (beside, y1.midpoint(y2));
+            return Self { points: vec![(side, y1), (beside, y1), (beside, y2), (side, y2)], label };
+        }
+        let towards = (x2 - x1).signum();
+        let (start, end) = ((x1 + towards * BOX / 2, y1), (x2 - towards * BOX / 2, y2));
+        if (to.column - from.column).abs() == 1 {
+            // Labels of arrows that cross stand near their beginnings, so that they keep apart.
+            let label = (start.0 + (end.0 - start.0) / 4, start.1 + (end.1 - start.1) / 4 - 5);
+            return Self { points: vec![start, end], label };
+        }
+        // Between the rows, and above the first one, nothing stands in the way.
+        let between = from.row.max(to.row);
+        let middle = TOP + between * ROW + if between == 0 { APART } else { 0 };
+        let y = middle + taken((true, between));
+        let gap = towards * (COLUMN - BOX) / 2;
+        let label = (start.0 + gap + towards * BOX / 5, y - 4);
+        Self { points: vec![start, (start.0 + gap, y), (end.0 - gap, y), end], label }
+    }
+}
+
+/// An arrow with the name of its relation.
+fn arrow(edge: &CycleEdge, way: &Way, number: usize) -> String {
+    let points: Vec<String> = way.points.iter().map(|(x, y)| format!("{x} {y}")).collect();
+    let (x, y) = way.label;
+    format!(
+        "<path class=\"edge {}\" data-edge=\"{number}\" d=\"M{}\" marker-end=\"url(#tip)\"/>\
+         <text class=\"edge\" x=\"{x}\" y=\"{y}\">{}</text>\n",
+        edge.relation.name(),
+        points.join(" L"),
+        escaped(&edge.name),
+    )
 }
 
 /// What the edges mean.
 fn words(found: &Cycle) -> String {
     let item = |edge: &CycleEdge| format!("<li>{}</li>\n", escaped(&edge.words));
     format!("<ol class=\"edges\">\n{}</ol>\n", found.edges.iter().map(item).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether a line between two points meets a box.
+    fn meets((x1, y1): (i64, i64), (x2, y2): (i64, i64), place: Place) -> bool {
+        let (x, y) = place.middle();
+        (0..=100).any(|part| {
+            let at = (x1 + (x2 - x1) * part / 100, y1 + (y2 - y1) * part / 100);
+            (at.0 - x).abs() < BOX / 2 && (at.1 - y).abs() < HEIGHT / 2
+        })
+    }
+
+    #[test]
+    fn no_arrow_goes_behind_a_box() {
+        let places: Vec<Place> = (0..4).flat_map(|column| (0..3).map(move |row| Place { column, row })).collect();
+        for from in &places {
+            for to in places.iter().filter(|to| *to != from) {
+                for before in 0..3 {
+                    let mut around: Vec<(bool, i64)> =
+                        (0..4).flat_map(|at| [(true, at), (false, at)]).flat_map(|way| vec![way; before]).collect();
+                    let way = Way::of(*from, *to, &mut around);
+                    for place in &places {
+                        let meets = way.points.windows(2).any(|points| meets(points[0], points[1], *place));
+                        assert!(!meets, "{:?} meets {:?}", way.points, place.middle());
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_box_shows_the_value() {
+        assert_eq!(in_lines("line 5: store wants[0] = 1"), ["line 5: store wants[0] = 1"]);
+        assert_eq!(in_lines("eventcount.rs:18: store work = 1"), ["eventcount.rs:18: store", "work = 1"]);
+        let lines = in_lines("a_name_that_is_longer_than_a_box_is: store it_is_longer_as_well = 1");
+        assert!(lines.len() == 2 && lines.iter().all(|line| line.chars().count() <= CHARACTERS), "{lines:?}");
+    }
 }

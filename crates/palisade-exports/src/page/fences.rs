@@ -1,16 +1,17 @@
 //! The page of `palisade fences`.
 
-use super::body::{Written, evidence, warnings};
+use super::body::{evidence_for_claims, warnings};
 use super::source::Marked;
 use super::{News, Page, line_link, paragraph, table};
 use palisade_model::text::escaped;
 use palisade_report::account::Mark;
+use palisade_report::alternatives;
 use palisade_report::context::Context;
 use palisade_report::documents::{
-    self, AttackPlace, EvidenceWord, FencesDocument, FencesVerdictWord, MeasurePlace, MeasureWord, ProofDocument,
+    self, AttackPlace, FencesDocument, FencesVerdictWord, InstructionPlace, MeasurePlace, MeasureWord, ProofDocument,
     RedundancyDocument,
 };
-use palisade_report::fences::Result;
+use palisade_report::fences::{Result, not_asked};
 use palisade_report::subject::program_words;
 use palisade_report::widths;
 
@@ -42,8 +43,13 @@ pub fn fences_page(document: &FencesDocument<'_>, result: &Result<'_>, context: 
     if let Some((kind, words)) = result.found.certificate.as_ref().and_then(|own| widths::known(program, own)) {
         page.fact(kind, words);
     }
+    page.claim(program);
+    if let (News::Good, Some([]), Some(what)) = (page.news, fences, not_asked(program)) {
+        page.fact("not asked here", what);
+    }
     page.fact("time", format!("{:.3} s", context.seconds));
-    page.section("Source", &marked(document, context).html());
+    let source = marked(document, context, "mfence");
+    page.section(source.title(), &source.html());
     page.section("Fences", &placed(document));
     if let Some(attack) = &document.impossible {
         let words = format!("Whatever is changed, {} stays feasible.", attack_words(*attack));
@@ -56,16 +62,9 @@ pub fn fences_page(document: &FencesDocument<'_>, result: &Result<'_>, context: 
     page.section("Fences that are there already", &document.redundant.as_ref().map(redundant).unwrap_or_default());
     page.section("The change", &document.diff.map(diff).unwrap_or_default());
     page.section("Warnings", &warnings(&document.warnings));
-    let checked = match document.evidence {
-        Some(EvidenceWord::Accepted) => {
-            "The checker, which shares no code with the search, accepted the evidence for every claim on this page."
-        }
-        Some(EvidenceWord::Incomplete) => {
-            "A limit was reached, or values grow, before every claim had evidence that was checked."
-        }
-        None => "There is no evidence for this answer.",
-    };
-    page.section("Evidence", &evidence(document.certificates, checked, command, Written::Folder));
+    let incomplete = "A limit was reached, or values grow, before every claim had evidence that was checked.";
+    let found = evidence_for_claims(document.evidence, incomplete, document.certificates, command);
+    page.section("Evidence", &found);
     page.finish(&documents::text(document))
 }
 
@@ -73,11 +72,13 @@ fn counted(count: usize) -> String {
     if count == 1 { "1 change".to_owned() } else { format!("{count} changes") }
 }
 
-pub(super) fn marked<'a>(document: &FencesDocument<'_>, context: &Context<'a>) -> Marked<'a> {
+/// The source with the changes marked; fences by their name in its language.
+pub(super) fn marked<'a>(document: &FencesDocument<'_>, context: &Context<'a>, fence: &str) -> Marked<'a> {
     let mut marked = Marked::new(&context.program.source);
     for placed in document.fences.iter().flatten() {
         let words = match placed.measure.kind {
-            MeasureWord::Fence | MeasureWord::Sfence => format!("{} before this", word(placed.measure.kind)),
+            MeasureWord::Fence => format!("{fence} before this"),
+            MeasureWord::Sfence => "sfence before this".to_owned(),
             MeasureWord::Xchg => "an xchg in its place".to_owned(),
             MeasureWord::Ordering => format!("{} here", placed.measure.ordering.unwrap_or("an ordering")),
         };
@@ -117,7 +118,7 @@ pub(super) fn placed(document: &FencesDocument<'_>) -> String {
 fn bound(proof: &ProofDocument<'_>, cost: Option<&str>) -> String {
     let row = |row: &documents::RowDocument<'_>| {
         let one_of: Vec<String> = row.one_of.iter().map(|measure| place(*measure)).collect();
-        vec![escaped(&row.weight), escaped(attack_words(row.attack)), one_of.join(" or ")]
+        vec![escaped(&row.weight), escaped(attack_words(row.attack)), alternatives(one_of)]
     };
     let rows: Vec<Vec<String>> = proof.rows.iter().map(row).collect();
     if rows.is_empty() {
@@ -186,18 +187,20 @@ fn word(kind: MeasureWord) -> &'static str {
 }
 
 pub(super) fn place(measure: MeasurePlace<'_>) -> String {
+    let name = measure.name.map_or_else(String::new, |name| format!(" {name}"));
     format!(
-        "<code>{}</code> at <code>{} {}</code> <small>{}</small>",
+        "<code>{}</code> at <code>{}{}</code> <small>{}</small>",
         word(measure.kind),
         escaped(measure.thread),
-        escaped(measure.label),
+        escaped(name),
         line_link(measure.line)
     )
 }
 
 fn attack_words(attack: AttackPlace<'_>) -> String {
-    format!(
-        "the store of {} at {} (line {}) past the load at {} (line {})",
-        attack.thread, attack.store.label, attack.store.line, attack.load.label, attack.load.line
-    )
+    let place = |place: InstructionPlace<'_>| {
+        let name = place.name.map_or_else(String::new, |name| format!("{name} "));
+        format!("{name}(line {})", place.line)
+    };
+    format!("the store of {} at {} past the load at {}", attack.thread, place(attack.store), place(attack.load))
 }

@@ -1,10 +1,11 @@
 //! A computation as lanes, a column for each copy that acts, with buffers and memory step by step.
 
-use super::{data, line_link};
+use super::{data, line_link, paragraph, worded};
 use palisade_model::text::escaped;
-use palisade_report::computation::{ComputationReport, Marks, address_text};
+use palisade_report::computation::{ComputationReport, Marks, NO_STEP, address_text};
 use palisade_semantics::{Effect, State};
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// Longer computations fold in the middle.
 const LONG: usize = 60;
@@ -30,15 +31,19 @@ struct Shown<'a> {
 
 /// The lanes of a computation.
 pub(super) fn lanes(computation: &ComputationReport<'_>) -> String {
+    if computation.events.is_empty() {
+        return paragraph(NO_STEP);
+    }
     let acting = computation.acting_copies();
     let name = |copy| computation.instance.copy_name(computation.program, copy);
-    let buffered: Vec<usize> = (0..computation.copies.len())
-        .filter(|position| (0..=computation.events.len()).any(|steps| !computation.buffer(steps, *position).is_empty()))
-        .collect();
+    let numbered = computation.numbered();
+    let is_used =
+        |position: &usize| numbered.iter().any(|(index, _)| !computation.buffer(index + 1, *position).is_empty());
+    let buffered: Vec<usize> = (0..computation.copies.len()).filter(is_used).collect();
     let names: Vec<String> = buffered.iter().map(|position| name(computation.copies[*position])).collect();
     let mut head: String = acting.iter().map(|copy| format!("<th>{}</th>", escaped(name(*copy)))).collect();
     head.push_str(&names.iter().map(|name| format!("<th>buffer of {}</th>", escaped(name))).collect::<String>());
-    let row = |index: usize| {
+    let row = |(index, number): (usize, usize)| {
         let event = &computation.events[index];
         let cells: String =
             acting
@@ -58,9 +63,10 @@ pub(super) fn lanes(computation: &ComputationReport<'_>) -> String {
             })
             .collect();
         let own = if computation.is_folded(index) { " class=\"own\"" } else { "" };
-        format!("<tr{own} data-step=\"{0}\"><td class=\"number\">{0}</td>{cells}{buffers}</tr>\n", index + 1)
+        format!("<tr{own} data-step=\"{number}\"><td class=\"number\">{number}</td>{cells}{buffers}</tr>\n")
     };
-    let shown: Vec<usize> = (0..computation.events.len()).filter(|index| computation.is_of_the_text(*index)).collect();
+    let shown: Vec<(usize, usize)> =
+        numbered.iter().copied().filter(|(index, _)| computation.is_of_the_text(*index)).collect();
     let steps = shown.len();
     let rows = |range: std::ops::Range<usize>| shown[range].iter().copied().map(row).collect::<String>();
     let body = if steps > LONG {
@@ -83,7 +89,7 @@ pub(super) fn lanes(computation: &ComputationReport<'_>) -> String {
             format!("<div class=\"box\"><h4>buffer of {}</h4><div class=\"entries\"></div></div>", escaped(name))
         })
         .collect();
-    let has_own = shown.iter().any(|index| computation.is_folded(*index));
+    let has_own = shown.iter().any(|(index, _)| computation.is_folded(*index));
     let own = if has_own { OWN_STEPS } else { "" };
     format!(
         "<div class=\"computation\" tabindex=\"0\">\n\
@@ -104,31 +110,44 @@ pub(super) fn lanes(computation: &ComputationReport<'_>) -> String {
 /// and further to the right than the one before it.
 fn step_cell(computation: &ComputationReport<'_>, index: usize, lane: usize) -> String {
     let name = computation.instance.copy_name(computation.program, computation.events[index].step.copy);
-    let label = computation.name(index).map(|name| format!("<i>{}</i> ", escaped(name))).unwrap_or_default();
-    let line = line(computation, index).map(|line| format!(" <small>{}</small>", line_link(line))).unwrap_or_default();
+    let (label, line) = match (computation.name(index), line(computation, index)) {
+        // The place in the sources says more than a line of the listing, to which it leads.
+        (Some(name), Some(line)) if computation.program.source.is_listing => {
+            (format!("<a href=\"#L{line}\">{}</a> ", escaped(name)), String::new())
+        }
+        (name, line) => (
+            name.map(|name| format!("<i>{}</i> ", escaped(name))).unwrap_or_default(),
+            line.map(|line| format!(" <small>{}</small>", line_link(line))).unwrap_or_default(),
+        ),
+    };
     let class = match computation.events[index].effect {
         _ if computation.is_delayed(index) => "step delayed",
         Effect::Violation | Effect::Failure => "step violated",
-        _ if computation.kind(index) == "flush" => "step flush",
+        _ if reaches_memory(computation, index) => "step flush",
         _ => "step",
     };
     let delayed = if computation.marks == Marks::Delayed && computation.is_delayed(index) { " (delayed)" } else { "" };
     format!(
         "<td class=\"{class}\" data-lane=\"{}\" style=\"--lane:{lane}\">{label}{}{delayed}{line}</td>",
         escaped(name),
-        escaped(computation.text(index))
+        worded(computation.text(index))
     )
+}
+
+/// Whether a step is that a store which has waited reaches memory.
+fn reaches_memory(computation: &ComputationReport<'_>, index: usize) -> bool {
+    computation.issue_of(index).1.kind.instruction().is_none()
 }
 
 /// The line of the instruction that a step executes.
 fn line(computation: &ComputationReport<'_>, index: usize) -> Option<usize> {
-    let step = computation.events[index].step;
+    let (_, step) = computation.issue_of(index);
     let instruction = step.kind.instruction()?;
     let found = computation.program.thread(step.copy.thread).instruction(instruction);
     Some(computation.program.source.position(found.span.start).line)
 }
 
-/// All states, the initial one first, as JSON.
+/// The state behind each step that has a number, the initial one first, as JSON.
 fn states(computation: &ComputationReport<'_>, buffered: &[usize]) -> String {
     let mut addresses: Vec<i64> = Vec::new();
     for event in computation.events {
@@ -147,8 +166,8 @@ fn states(computation: &ComputationReport<'_>, buffered: &[usize]) -> String {
         let before = index.checked_sub(1);
         let who = |index: usize| {
             let copy = computation.events[index].step.copy;
-            let what = computation.text(index);
-            let reaches = if computation.kind(index) == "flush" { " reaches memory" } else { "" };
+            let what = computation.text(index).replace('`', "");
+            let reaches = if reaches_memory(computation, index) { " reaches memory" } else { "" };
             format!("{}: {what}{reaches}", computation.instance.copy_name(computation.program, copy))
         };
         Shown {
@@ -161,7 +180,13 @@ fn states(computation: &ComputationReport<'_>, buffered: &[usize]) -> String {
             text: before.map_or("the beginning".to_owned(), who),
         }
     };
-    let mut states: Vec<Shown<'_>> = Vec::new();
-    computation.each_state(|state| states.push(shown(states.len(), state)));
+    let behind: BTreeSet<usize> = computation.numbered().iter().map(|(index, _)| index + 1).chain([0]).collect();
+    let (mut states, mut steps): (Vec<Shown<'_>>, usize) = (Vec::new(), 0);
+    computation.each_state(|state| {
+        if behind.contains(&steps) {
+            states.push(shown(steps, state));
+        }
+        steps += 1;
+    });
     serde_json::to_string(&states).expect("states are plain data")
 }

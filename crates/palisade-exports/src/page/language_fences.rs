@@ -1,16 +1,17 @@
 //! The page of `palisade fences` against a language: changes of orderings and fences, and why each
 //! is needed.
 
-use super::body::{Written, evidence, warnings};
+use super::body::{evidence_for_claims, warnings};
 use super::fences::{diff, marked};
 use super::told::story;
 use super::{News, Page, line_link, paragraph, table};
 use palisade_engine::fences::{LanguageChange, LanguageRepair, Measure};
 use palisade_model::text::escaped;
 use palisade_report::account::Shown;
+use palisade_report::alternatives;
 use palisade_report::context::Context;
-use palisade_report::documents::{self, EvidenceWord, FencesDocument};
-use palisade_report::fences::change_words;
+use palisade_report::documents::{self, FencesDocument};
+use palisade_report::fences::{change_words, not_asked};
 use palisade_report::graph::GraphWords;
 use palisade_report::language_fences::{Result, headline};
 use palisade_report::subject::program_words;
@@ -30,9 +31,14 @@ pub fn language_page(
     let mut page = Page::new(context.file, news, headline(result));
     page.fact("program", &context.program.name);
     page.fact("for", program_words(context.program, context.changed));
+    page.claim_of_language(context.program);
     result.notes.iter().for_each(|(heading, words)| page.fact(heading, words));
+    if not_asked(context.program).is_some() {
+        page.fact("not asked here", "what is stated, and who waits for ever (`palisade check`)");
+    }
     page.fact("time", format!("{:.3} s", context.seconds));
-    page.section("Source", &marked(document, context).html());
+    let source = marked(document, context, "fence(seq_cst)");
+    page.section(source.title(), &source.html());
     page.section("Changes", &changes(result, context));
     if let LanguageRepair::Impossible(row) = &result.found.repair {
         page.section("Why none helps", &story(&Shown::of_graph(&row.stated, &row.violation)));
@@ -42,14 +48,9 @@ pub fn language_page(
     page.section("Kept", &kept(result));
     page.section("The change", &document.diff.map(diff).unwrap_or_default());
     page.section("Warnings", &warnings(&document.warnings));
-    let checked = match document.evidence {
-        Some(EvidenceWord::Accepted) => {
-            "The checker, which shares no code with the search, accepted the evidence for every claim on this page."
-        }
-        Some(EvidenceWord::Incomplete) => "Not every claim on this page has evidence that was checked.",
-        None => "There is no evidence for this answer.",
-    };
-    page.section("Evidence", &evidence(document.certificates, checked, command, Written::Folder));
+    let incomplete = "Not every claim on this page has evidence that was checked.";
+    let found = evidence_for_claims(document.evidence, incomplete, document.certificates, command);
+    page.section("Evidence", &found);
     page.finish(&documents::text(document))
 }
 
@@ -84,7 +85,7 @@ fn others(result: &Result<'_>, context: &Context<'_>) -> String {
 fn rows(result: &Result<'_>, context: &Context<'_>) -> String {
     let one_of = |measures: &[Measure]| {
         let names: Vec<String> = measures.iter().map(|own| escaped(change_words(context.program, *own))).collect();
-        vec![names.join(" or ")]
+        vec![alternatives(names)]
     };
     let rows: Vec<Vec<String>> = result.found.rows.iter().map(|row| one_of(&row.measures)).collect();
     if rows.is_empty() {

@@ -34,7 +34,10 @@ pub use race_fences::race_fences_page;
 pub use remedies::remedy_page;
 pub use told::told_page;
 
+use self::source::Marked;
+use palisade_model::program::Program;
 use palisade_model::text::escaped;
+use palisade_report::claim::{self, Claim};
 use palisade_report::documents::{ConfirmationDocument, EvidenceVerdict};
 use std::fmt::Display;
 
@@ -50,6 +53,8 @@ enum News {
     Bad,
     /// Nobody knows.
     Open,
+    /// Nothing was claimed: an `exists` is answered.
+    Neutral,
 }
 
 impl News {
@@ -58,6 +63,7 @@ impl News {
             Self::Good => "good",
             Self::Bad => "bad",
             Self::Open => "open",
+            Self::Neutral => "neutral",
         }
     }
 }
@@ -69,7 +75,7 @@ struct Page {
     news: News,
     verdict: String,
     /// What is written below the verdict, in words and what they mean.
-    facts: Vec<(&'static str, String)>,
+    facts: Vec<(String, String)>,
     /// The sections, as markup.
     body: String,
 }
@@ -88,8 +94,19 @@ impl Page {
     }
 
     /// Adds a fact.
-    fn fact(&mut self, name: &'static str, words: impl Display) {
-        self.facts.push((name, words.to_string()));
+    fn fact(&mut self, name: &str, words: impl Display) {
+        self.facts.push((name.to_owned(), words.to_string()));
+    }
+
+    /// Adds what the verdict on a program is about, where that is not the program as written.
+    fn claim(&mut self, program: &Program) {
+        claim::facts(program, 0).iter().for_each(|(name, words)| self.fact(name, words));
+    }
+
+    /// Adds what a verdict by the language of a program's sources is about.
+    fn claim_of_language(&mut self, program: &Program) {
+        let facts = Claim::of(program).map(|claim| claim.facts(0));
+        facts.iter().flatten().for_each(|(name, words)| self.fact(name, words));
     }
 
     /// Adds a section of markup; nothing where there is none.
@@ -103,31 +120,34 @@ impl Page {
     }
 
     /// Adds sections beside the source, which stays in view where there is room.
-    fn beside(&mut self, source: &str, sections: &str) {
-        let source = section("Source", source);
+    fn beside(&mut self, source: &Marked<'_>, sections: &str) {
+        let source = section(source.title(), &source.html());
         self.body.push_str(&format!("<div class=\"beside\">\n{source}<div>\n{sections}</div>\n</div>\n"));
     }
 
     /// The whole page, with the document of the same answer as data.
     fn finish(self, document: &str) -> String {
         let Self { title, news, verdict, facts, body } = self;
-        let facts: String =
-            facts.iter().map(|(name, words)| format!("<dt>{name}</dt><dd>{}</dd>\n", escaped(words))).collect();
+        let facts: String = facts
+            .iter()
+            .map(|(name, words)| format!("<dt>{}</dt><dd>{}</dd>\n", escaped(name), worded(words)))
+            .collect();
         format!(
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
              <meta name=\"color-scheme\" content=\"light dark\">\n\
              <title>{0}: {1}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
-             <header class=\"{2}\">\n<h1>{0}</h1>\n<p class=\"verdict\">{1}</p>\n<dl>\n{facts}</dl>\n</header>\n\
+             <header class=\"{2}\">\n<h1>{0}</h1>\n<p class=\"verdict\">{5}</p>\n<dl>\n{facts}</dl>\n</header>\n\
              <main>\n{body}</main>\n\
              <footer>Palisade {3}</footer>\n\
              <script type=\"application/json\" id=\"document\">{4}</script>\n\
              <script>\n{SCRIPT}</script>\n</body>\n</html>\n",
             escaped(title),
-            escaped(verdict),
+            escaped(&verdict),
             news.class(),
             env!("CARGO_PKG_VERSION"),
             data(document),
+            worded(verdict),
         )
     }
 }

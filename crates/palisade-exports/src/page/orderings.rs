@@ -1,7 +1,7 @@
 //! The page of `palisade orderings`: which orderings can be weaker, and what happens with those
 //! that cannot.
 
-use super::body::{Written, evidence, warnings};
+use super::body::{evidence_for_claims, warnings};
 use super::cycle::cycle;
 use super::fences::diff;
 use super::source::Marked;
@@ -12,7 +12,7 @@ use palisade_model::program::Program;
 use palisade_model::text::escaped;
 use palisade_report::account::{Mark, Shown};
 use palisade_report::context::Context;
-use palisade_report::documents::{self, EvidenceWord};
+use palisade_report::documents;
 use palisade_report::graph::GraphWords;
 use palisade_report::orderings::{
     OrderingsDocument, Result, StatedProperty, code, headline, line, may_be, reasons_shown, weaker, word,
@@ -33,26 +33,22 @@ pub fn orderings_page(result: &Result<'_>, context: &Context<'_>, command: &str)
     let mut page = Page::new(context.file, news, headline(found));
     page.fact("program", &program.name);
     page.fact("for", program_words(program, context.changed));
+    page.claim_of_language(program);
     result.notes.iter().for_each(|(heading, words)| page.fact(heading, words));
     page.fact("time", format!("{:.3} s", context.seconds));
-    let mut sections = section("Properties", &properties(result.properties));
+    let mut sections = section("Properties under SC", &properties(result.properties));
     sections.push_str(&section("Orderings", &places(program, result.places())));
     sections.push_str(&section("With weaker orderings", &violations(program, result.places())));
     if let Orderings::NotRobust(row) = &found.orderings {
         sections.push_str(&section("How it happens", &graph(&Shown::of_graph(&row.stated, &row.violation))));
     }
-    page.beside(&marked(program, result.places()).html(), &sections);
+    page.beside(&marked(program, result.places()), &sections);
     page.section("Not judged", &kept(result));
     page.section("The change", &diff(result.diff()));
     page.section("Warnings", &warnings(&document.warnings));
-    let checked = match document.evidence {
-        Some(EvidenceWord::Accepted) => {
-            "The checker, which shares no code with the search, accepted the evidence for every claim on this page."
-        }
-        Some(EvidenceWord::Incomplete) => "Not every claim on this page has evidence that was checked.",
-        None => "There is no evidence for this answer.",
-    };
-    page.section("Evidence", &evidence(document.certificates, checked, command, Written::Folder));
+    let incomplete = "Not every claim on this page has evidence that was checked.";
+    let found = evidence_for_claims(document.evidence, incomplete, document.certificates, command);
+    page.section("Evidence", &found);
     page.finish(&documents::text(&document))
 }
 
@@ -74,10 +70,11 @@ fn marked<'a>(program: &'a Program, places: &[OrderedPlace]) -> Marked<'a> {
 /// What the program states, under interleavings.
 fn properties(properties: &[StatedProperty]) -> String {
     let row = |property: &StatedProperty| {
-        let (class, answer) = match property.holds {
-            Some(true) => ("good", "holds"),
-            Some(false) => ("bad", "violated"),
-            None => ("open", "unknown"),
+        let (class, answer) = match (property.often, property.holds) {
+            (Some(often), _) => ("neutral", often),
+            (None, Some(true)) => ("good", "holds"),
+            (None, Some(false)) => ("bad", "violated"),
+            (None, None) => ("open", "unknown"),
         };
         vec![
             format!("<code>{}</code> {}", property.heading, escaped(&property.about)),

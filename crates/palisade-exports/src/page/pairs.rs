@@ -27,6 +27,7 @@ pub fn pairs_page(document: &FencesDocument<'_>, result: &Result<'_>, context: &
     page.fact("for", format!("the properties under {}", model_name(result.options.model)));
     page.fact("of", program_words(program, context.changed));
     page.fact("method", result.options.method.name());
+    page.claim(program);
     page.fact("time", format!("{:.3} s", context.seconds));
     let mut source = Marked::new(&program.source);
     match result.placed {
@@ -35,18 +36,18 @@ pub fn pairs_page(document: &FencesDocument<'_>, result: &Result<'_>, context: &
                 source.mark(line(program, *pair, pair.store), Mark::Earlier, "must not be delayed");
                 source.mark(line(program, *pair, pair.access), Mark::Later, "must not overtake");
             }
-            page.section("Source", &source.html());
+            page.section(source.title(), &source.html());
             page.section("Pairs that must not be reordered", &pairs(program, &placement.bans));
             page.section("How they were found", &search(placement, result, program));
         }
         Ok(PairsPlaced::NoBanHelps(run)) => {
-            page.section("Source", &source.html());
+            page.section(source.title(), &source.html());
             let property = property_name(program, run.target);
             let words = format!("{property} is violated by an interleaving; `palisade prove --model sc` shows it.");
             page.section("Why none helps", &paragraph(words));
         }
         Err(why) => {
-            page.section("Source", &source.html());
+            page.section(source.title(), &source.html());
             page.section("Why there is no answer", &paragraph(why));
         }
     }

@@ -7,6 +7,7 @@ use super::{News, Page, line_link, paragraph, table};
 use palisade_engine::properties::placement::Placed;
 use palisade_model::text::escaped;
 use palisade_report::account::Mark;
+use palisade_report::alternatives;
 use palisade_report::computation::ComputationReport;
 use palisade_report::context::Context;
 use palisade_report::documents::{self, EvidenceWord, FencesDocument, FencesVerdictWord};
@@ -33,13 +34,14 @@ pub fn property_fences_page(
     if let Some(reason) = &document.header.reason {
         page.fact("reason", reason);
     }
+    page.claim(program);
     page.fact("time", format!("{:.3} s", context.seconds));
-    let mut source = marked(document, context);
+    let mut source = marked(document, context, "mfence");
     let violated = document.properties.as_ref().and_then(|properties| properties.violated.as_ref());
     if let Some(line) = violated.and_then(|property| property.line) {
         source.mark(line, Mark::Violated, "");
     }
-    page.section("Source", &source.html());
+    page.section(source.title(), &source.html());
     page.section("Fences", &placed(document));
     page.section("Why none helps", &violation(result));
     page.section("Why nothing cheaper will do", &rows(document));
@@ -96,7 +98,7 @@ fn rows(document: &FencesDocument<'_>) -> String {
     };
     let row = |row: &documents::PropertyRowDocument<'_>| {
         let one_of: Vec<String> = row.measures.iter().map(|measure| place(*measure)).collect();
-        vec![one_of.join(" or "), property(&row.property)]
+        vec![alternatives(one_of), property(&row.property)]
     };
     let rows: Vec<Vec<String>> = properties.rows.iter().map(row).collect();
     let bound = properties.lower_bound.as_deref().unwrap_or("0");

@@ -10,10 +10,10 @@ use palisade_model::program::Program;
 use palisade_model::text::escaped;
 use palisade_report::account::Mark;
 use palisade_report::context::Context;
-use palisade_report::counted;
 use palisade_report::documents::{self, MeasurePlace, RaceFencesDocument};
 use palisade_report::races::Corners;
 use palisade_report::subject::program_words;
+use palisade_report::{alternatives, counted};
 
 /// The page of fences against triangular races, from its document.
 pub fn race_fences_page(
@@ -39,6 +39,7 @@ pub fn race_fences_page(
     if let Some(reason) = &document.reason {
         page.fact("reason", reason);
     }
+    page.claim(program);
     page.fact("time", format!("{:.3} s", context.seconds));
     let mut source = Marked::new(&program.source);
     if let Ok(fences) = found {
@@ -46,7 +47,7 @@ pub fn race_fences_page(
             source.mark(measure.line(program), Mark::Fence, "mfence before this");
         }
     }
-    page.section("Source", &source.html());
+    page.section(source.title(), &source.html());
     if let Ok(fences) = found {
         page.section("Fences", &measures(program, &fences.measures));
         page.section("Why nothing cheaper will do", &rows(program, fences));
@@ -69,7 +70,7 @@ fn rows(program: &Program, fences: &RaceFences) -> String {
             row.iter().map(|measure| measure_place(MeasurePlace::new(program, *measure))).collect();
         let corners = Corners::of(race);
         let load = program.place(corners.threads.0, corners.load);
-        vec![one_of.join(" or "), escaped(format!("the load at {load}"))]
+        vec![alternatives(one_of), escaped(format!("the load at {load}"))]
     };
     let rows: Vec<Vec<String>> = fences.rows.iter().map(row).collect();
     if rows.is_empty() {

@@ -10,8 +10,8 @@ fn described(mark: Mark) -> (&'static str, &'static str) {
     match mark {
         Mark::Delayed => ("delayed", "delayed store"),
         Mark::Overtaking => ("overtaking", "access that overtakes it"),
-        Mark::Earlier => ("delayed", "comes first"),
-        Mark::Later => ("overtaking", "comes after it"),
+        Mark::Earlier => ("delayed", "one access"),
+        Mark::Later => ("overtaking", "the other access"),
         Mark::Waiting => ("waiting", "where somebody waits for ever"),
         Mark::Racing => ("racing", "store that races with it"),
         Mark::Violated => ("violated", "violated property"),
@@ -62,7 +62,7 @@ impl<'a> Marked<'a> {
         while line <= lines.len() {
             let same = (line..=lines.len()).take_while(|next| is_shown(*next) == is_shown(line)).count();
             let listing: String =
-                (line..line + same).map(|number| self.line(number, lines[number - 1], origins[number - 1])).collect();
+                (line..line + same).map(|number| self.line(number, lines[number - 1], &origins[number - 1])).collect();
             if is_shown(line) {
                 out.push_str(&listing);
             } else {
@@ -77,16 +77,25 @@ impl<'a> Marked<'a> {
         out
     }
 
-    /// For each line of a listing what stands in the sources where it comes from, unless that is
-    /// said at the line before.
-    fn origins(&self, lines: &[&str]) -> Vec<&'a str> {
-        let (mut start, mut before) = (0, "");
+    /// What the listing is, as the heading of its section.
+    pub(super) fn title(&self) -> &'static str {
+        if self.source.is_listing { "Machine code, behind the lines that it comes from" } else { "Source" }
+    }
+
+    /// For each line of a listing the place in the sources where it comes from, with what stands
+    /// there, unless that is said at the line before.
+    fn origins(&self, lines: &[&str]) -> Vec<String> {
+        let (mut start, mut before) = (0, String::new());
         let origin = |line: &&str| {
             let origin = self.source.origin(Span { start, end: start });
             start += line.len() + 1;
-            let text = origin.and_then(|origin| origin.text.as_deref()).unwrap_or("");
-            let is_said = std::mem::replace(&mut before, text) == text;
-            if is_said { "" } else { text }
+            let words = origin.and_then(|origin| Some(format!("{}  {}", origin.place, origin.text.as_deref()?)));
+            let words = words.unwrap_or_default();
+            if words == before {
+                return String::new();
+            }
+            before.clone_from(&words);
+            words
         };
         lines.iter().map(origin).collect()
     }
@@ -117,10 +126,13 @@ impl<'a> Marked<'a> {
         let text = if text.is_empty() { " ".to_owned() } else { escaped(text) };
         let origin = match origin {
             "" => String::new(),
-            text => format!("<span class=\"origin\">{}</span>", escaped(text)),
+            text => format!(
+                "<div class=\"line origin\"><span class=\"number\"></span><code>{}</code></div>\n",
+                escaped(text)
+            ),
         };
         format!(
-            "<div class=\"line{classes}\" id=\"L{number}\"><span class=\"number\">{number}</span><code>{text}</code>{origin}{notes}</div>\n"
+            "{origin}<div class=\"line{classes}\" id=\"L{number}\"><span class=\"number\">{number}</span><code>{text}</code>{notes}</div>\n"
         )
     }
 }

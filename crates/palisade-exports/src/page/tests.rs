@@ -1,6 +1,5 @@
 //! Pages are whole, escape what they show, and load nothing.
 
-use super::source::Marked;
 use super::*;
 use palisade_model::program::SourceText;
 use palisade_report::account::Mark;

@@ -18,6 +18,7 @@ pub fn told_page(told: &Told<'_>, command: &str) -> String {
     let context = &told.context;
     let program = context.program;
     let news = match told.standing() {
+        Standing::Holds if told.often().is_some() => News::Neutral,
         Standing::Holds if program.accepted.is_empty() => News::Good,
         Standing::Violated => News::Bad,
         Standing::Holds | Standing::Unknown => News::Open,
@@ -26,6 +27,12 @@ pub fn told_page(told: &Told<'_>, command: &str) -> String {
     page.fact("program", &program.name);
     let is_of_events = program.is_event_driven();
     page.fact("for", if is_of_events { instance_words(program) } else { program_words(program, context.changed) });
+    if !told.is_of_language() {
+        page.claim(program);
+    }
+    if let Some(compilations) = context.compilations {
+        page.fact("source", compilations.words());
+    }
     for note in told.accounts.iter().flat_map(|account| &account.notes).filter(|note| note.verbosity == 0) {
         page.fact(note.heading, &note.words);
     }
@@ -47,18 +54,24 @@ pub fn told_page(told: &Told<'_>, command: &str) -> String {
             sections.push_str(&section("Why no interleaving explains it", &content));
         }
     }
-    page.beside(&marked.html(), &sections);
+    page.beside(&marked, &sections);
     for account in told.accounts.iter().filter(|account| !account.attacks.is_empty()) {
         page.section("Attacks", &attacks(&account.attacks));
     }
     page.section("Warnings", &warnings(&document.warnings));
-    page.section("Evidence", &evidence(document.certificates, confirmation_words(checked), command, Written::Folder));
+    let is_open = told.accounts.iter().all(|account| account.standing() == Standing::Unknown);
+    let written = if is_open { Written::Nowhere } else { Written::Folder };
+    page.section("Evidence", &evidence(document.certificates, confirmation_words(checked), command, written));
     page.finish(&documents::text(&document))
 }
 
-/// What has happened: a property by its name, all else by the verdict.
-fn happened<'a>(account: &'a Account<'_>) -> &'a str {
-    if account.about.is_empty() { &account.verdict } else { &account.question }
+/// What has happened: a property by its name and its thread, all else by the verdict.
+fn happened(account: &Account<'_>) -> String {
+    if account.about.is_empty() {
+        return account.verdict.clone();
+    }
+    let thread = account.label.map_or(String::new(), |(thread, _)| format!(", {thread}"));
+    format!("{}{thread}", account.question)
 }
 
 /// How the evidence fared: of several answers the worst.
@@ -75,15 +88,21 @@ fn worst<'a>(all: impl Iterator<Item = &'a ConfirmationDocument>) -> Option<&'a 
 fn answers(told: &Told<'_>) -> String {
     let row = |account: &Account<'_>| {
         let class = match account.standing() {
+            Standing::Holds if account.often.is_some() => "neutral",
             Standing::Holds => "good",
             Standing::Violated => "bad",
             Standing::Unknown => "open",
         };
+        let word = account.word();
+        // The line has a column of its own, and so has the word.
+        let said = account.line.map_or(String::new(), |line| format!(" (line {line})"));
+        let phrase = account.phrase.strip_prefix(word).unwrap_or(&account.phrase);
+        let thread = account.label.map_or(String::new(), |(thread, _)| format!("{} ", escaped(thread)));
         vec![
-            worded(&account.question),
-            account.line.map(line_link).unwrap_or_default(),
-            format!("<span class=\"word {class}\">{}</span>", account.standing().word()),
-            worded(&account.phrase),
+            worded(account.question.replacen(&said, "", 1)),
+            account.line.map(|line| thread + &line_link(line)).unwrap_or_default(),
+            format!("<span class=\"word {class}\">{word}</span>"),
+            worded(phrase.trim_start_matches([',', ' '])),
         ]
     };
     let rows: Vec<Vec<String>> = told.accounts.iter().map(row).collect();
@@ -98,6 +117,9 @@ pub(super) fn story(shown: &Shown<'_>) -> String {
     let shortest = if shown.shortest { " No computation shows it in fewer steps." } else { "" };
     let mut out = paragraph(&shown.headline);
     out.push_str(&paragraph(format!("With {}{smallest}.{delays}{shortest}", counts.join(", "))));
+    // The sentence before has said how many copies there are.
+    let above = shown.above.iter().filter(|line| !line.starts_with("instance: "));
+    above.for_each(|line| out.push_str(&paragraph(line)));
     match &shown.run {
         Run::Threads(computation) => {
             out.push_str(&lanes(computation));

@@ -1,6 +1,6 @@
 // Starts `palisade lsp` for .pal files, litmus tests, and harnesses in Rust.
 
-const { workspace } = require("vscode");
+const { window, workspace } = require("vscode");
 const { LanguageClient } = require("vscode-languageclient/node");
 
 let client;
@@ -23,12 +23,20 @@ async function activate(context) {
   );
   context.subscriptions.push(
     workspace.onDidChangeConfiguration((event) => {
-      if (event.affectsConfiguration("palisade")) {
+      if (event.affectsConfiguration("palisade.path")) {
+        window.showInformationMessage("Palisade: reload the window to start the command of `palisade.path`.");
+      } else if (event.affectsConfiguration("palisade") && client.isRunning()) {
         client.sendNotification("workspace/didChangeConfiguration", { settings: { palisade: settings() } });
       }
     }),
   );
-  await client.start();
+  try {
+    await client.start();
+  } catch (error) {
+    window.showErrorMessage(
+      `Palisade: \`${command} lsp\` does not start (${error.message}). Set \`palisade.path\` to the command, and reload the window.`,
+    );
+  }
 }
 
 function deactivate() {

@@ -95,7 +95,9 @@ impl Shown<'_> {
             (_, Level::Warning) => DiagnosticSeverity::WARNING,
         };
         let range = self.range(finding.place.as_ref());
-        let mut shown = diagnostic(range, severity, Some(finding.rule.id), finding.message.clone());
+        // What is not decided is no violation of the rule.
+        let rule = (finding.kind != Kind::Open).then_some(finding.rule.id);
+        let mut shown = diagnostic(range, severity, rule, finding.message.clone());
         let mut others = BTreeMap::new();
         let mut related = Vec::new();
         let mut relate = |location: &Location, message: String| {

@@ -56,8 +56,12 @@ impl Document {
         if self.format != Format::Machine {
             return false;
         }
-        let found = Snapshots::around(Path::new(&self.text.source.name));
-        let times = found.map_or([None; 2], |found| found.times());
+        let path = Path::new(&self.text.source.name);
+        let found = [false, true].into_iter().filter_map(|has_orderings| Snapshots::around(path, has_orderings));
+        let times = found.fold([None; 2], |[one, other], found| {
+            let [taken, changed] = found.times();
+            [taken.max(one), changed.max(other)]
+        });
         std::mem::replace(&mut self.times, times) != times
     }
 

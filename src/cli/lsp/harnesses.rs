@@ -12,6 +12,9 @@ use std::time::SystemTime;
 /// Where snapshots are, seen from the folder in which somebody asked.
 const SNAPSHOTS: &str = "target/palisade";
 
+/// Inside of these the folder of those with the orderings of a language.
+const ORDERINGS: &str = "orderings";
+
 /// The snapshot of a test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Snapshot {
@@ -30,12 +33,15 @@ pub(super) struct Snapshots {
 }
 
 impl Snapshots {
-    /// The snapshots of the nearest folder above a source that has some.
-    pub(super) fn around(path: &Path) -> Option<Self> {
+    /// The snapshots of the nearest folder above a source that has some: those of machine code, or
+    /// those with the orderings of a language.
+    pub(super) fn around(path: &Path, has_orderings: bool) -> Option<Self> {
         let path = path.canonicalize().ok()?;
         let store = path.ancestors().map(|folder| folder.join(SNAPSHOTS)).find(|folder| folder.is_dir())?;
         let is_roles = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "toml");
-        let mut roles: Vec<PathBuf> = entries(&store).flat_map(|folder| entries(&folder)).filter(is_roles).collect();
+        let inner = |folder: PathBuf| if has_orderings { folder.join(ORDERINGS) } else { folder };
+        let mut roles: Vec<PathBuf> =
+            entries(&store).flat_map(|folder| entries(&inner(folder))).filter(is_roles).collect();
         roles.sort_unstable();
         let prefix = prefix(&path);
         Some(Self { path, prefix, roles })
@@ -48,14 +54,20 @@ impl Snapshots {
         [newest(&self.roles), newest(&sources.unwrap_or_default()).max(changed(&self.path))]
     }
 
-    /// The snapshot of a test, the newest one if there are several.
-    pub(super) fn of(&self, test: &SourceTest) -> Option<Snapshot> {
-        let name = format!("{}{}.toml", self.prefix, test.name);
-        let named = self.roles.iter().filter(|path| path.file_name().is_some_and(|own| own == name.as_str()));
-        let own = named.filter_map(|roles| Some((changed(roles)?, roles, self.sources(roles)?)));
-        let (taken, roles, sources) = own.max_by_key(|(taken, ..)| *taken)?;
-        let is_newer = |source: &PathBuf| changed(source).is_none_or(|changed| changed > taken);
-        Some(Snapshot { roles: roles.clone(), is_older: sources.iter().any(is_newer) })
+    /// The snapshots of a test, one for each of its harnesses: the second harness is called
+    /// `name-2`. The newest ones if there are several of one name.
+    pub(super) fn of(&self, test: &SourceTest) -> Vec<Snapshot> {
+        let name = format!("{}{}", self.prefix, test.name);
+        let of_name = |name: String| {
+            let named = self.roles.iter().filter(|path| path.file_stem().is_some_and(|own| own == name.as_str()));
+            let own = named.filter_map(|roles| Some((changed(roles)?, roles, self.sources(roles)?)));
+            let (taken, roles, sources) = own.max_by_key(|(taken, ..)| *taken)?;
+            let is_newer = |source: &PathBuf| changed(source).is_none_or(|changed| changed > taken);
+            Some(Snapshot { roles: roles.clone(), is_older: sources.iter().any(is_newer) })
+        };
+        let first = of_name(name.clone());
+        let others = (2..).map_while(|number: usize| of_name(format!("{name}-{number}")));
+        first.into_iter().chain(others).collect()
     }
 
     /// The sources of the package, where the binary of a snapshot is made of this one among others.

@@ -130,6 +130,11 @@ impl Job {
             // The server may be gone.
             let _ = events.send(event);
         };
+        if let Some(refusal) = &self.options.refusal {
+            let title = format!("no verdict: {refusal}");
+            let lenses = vec![Lens { range: self.heading, title }];
+            return send(News::Checked { diagnostics: Vec::new(), lenses });
+        }
         #[cfg(feature = "machine")]
         if self.format == Format::Machine {
             return send(self.harnesses());
@@ -197,23 +202,28 @@ impl Job {
         let (mut diagnostics, mut lenses) = (Vec::new(), Vec::new());
         let path = Path::new(&self.text.source.name);
         let is_changed = std::fs::read_to_string(path).is_ok_and(|text| text != self.text.as_str());
-        let snapshots = Snapshots::around(path);
+        let has_orderings = self.options.check.model.language().is_some();
+        let command = if has_orderings { "cargo palisade --model c11" } else { "cargo palisade" };
+        let snapshots = Snapshots::around(path, has_orderings);
         for test in source_tests(self.text.as_str()) {
             let range = self.text.range(test.span);
             let mut tell = |title: String| lenses.push(Lens { range, title });
-            match snapshots.as_ref().and_then(|snapshots| snapshots.of(&test)) {
-                None if test.names_harness => tell("no verdict yet: run `cargo palisade`".to_owned()),
-                None => {}
-                Some(snapshot) if is_changed || snapshot.is_older => {
-                    tell("changed since the last verdict: run `cargo palisade`".to_owned());
-                }
-                Some(snapshot) => match self.harness(&snapshot.roles, range) {
+            let own = snapshots.as_ref().map_or(Vec::new(), |snapshots| snapshots.of(&test));
+            if own.is_empty() && test.names_harness {
+                tell(format!("no verdict yet: run `{command}`"));
+            }
+            if !own.is_empty() && (is_changed || own.iter().any(|snapshot| snapshot.is_older)) {
+                tell(format!("changed since the last verdict: run `{command}`"));
+                continue;
+            }
+            for snapshot in own {
+                match self.harness(&snapshot.roles, range) {
                     Ok((title, found)) => {
                         tell(format!("{title}, as last built"));
                         diagnostics.extend(found);
                     }
                     Err(error) => tell(error.render(false).lines().next().unwrap_or_default().to_owned()),
-                },
+                }
             }
         }
         News::Checked { diagnostics, lenses }
@@ -248,7 +258,7 @@ impl Job {
             // Of what `fences` does not know, or does not decide in time, there is no fix.
             let Ok(outcome) = fences::answer(&arguments, &quiet, loaded.clone(), &self.limits()) else { continue };
             let answer = outcome.spoken.answer.as_ref();
-            self.single_fixes(answer, &mut diagnostics, &mut fixes);
+            self.single_fixes(answer, places, &mut diagnostics, &mut fixes);
             let headline = outcome.spoken.report.lines().next().unwrap_or_default();
             let headline = headline.strip_prefix(file).unwrap_or(headline).trim_start_matches(": ").to_owned();
             let mut ranges = places.clone();
@@ -272,8 +282,14 @@ impl Job {
         (diagnostics, fixes)
     }
 
-    /// Fences one by one, each with its diagnostic.
-    fn single_fixes(&self, answer: Option<&Answer>, diagnostics: &mut Vec<Diagnostic>, fixes: &mut Vec<Fix>) {
+    /// Fences one by one, each with its diagnostic, offered also where the violation shows.
+    fn single_fixes(
+        &self,
+        answer: Option<&Answer>,
+        places: &[Range],
+        diagnostics: &mut Vec<Diagnostic>,
+        fixes: &mut Vec<Fix>,
+    ) {
         let shown = self.shown();
         for finding in answer.into_iter().flat_map(|answer| &answer.findings) {
             let Some(fix) = &finding.fix else { continue };
@@ -282,7 +298,7 @@ impl Job {
                 continue;
             }
             diagnostics.push(shown.of_finding(finding));
-            let ranges = vec![shown.range(finding.place.as_ref())];
+            let ranges = [shown.range(finding.place.as_ref())].into_iter().chain(places.iter().copied()).collect();
             fixes.push(Fix { title: fix.message.clone(), edits, ranges, repairs: true, is_whole: false });
         }
     }

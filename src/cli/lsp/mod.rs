@@ -30,6 +30,7 @@ use lsp_types::{
 };
 use serde_json::json;
 use server::{Leave, Server};
+use std::io::IsTerminal;
 
 /// Options of `palisade lsp`.
 #[derive(Clone, Debug, Args)]
@@ -41,6 +42,9 @@ pub(super) struct LspArguments {
 
 /// Serves an editor until it leaves.
 pub(super) fn run(_: &LspArguments, shared: &SharedOptions) -> Exit {
+    if std::io::stdin().is_terminal() {
+        remark_line("Note: this serves editors, which start it themselves; docs/src/editor.md says how.");
+    }
     let (connection, threads) = Connection::stdio();
     let served = serve(&connection, shared);
     drop(connection);

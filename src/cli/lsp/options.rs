@@ -22,6 +22,8 @@ pub(super) struct Options {
     pub(super) fixes: bool,
     /// Whether the editor wants to know how far each text is.
     pub(super) status: bool,
+    /// Why there is no verdict: what to ask cannot be understood.
+    pub(super) refusal: Option<String>,
 }
 
 impl Options {
@@ -31,14 +33,23 @@ impl Options {
         let mut objections = Vec::new();
         let words: Vec<String> = setting(settings, "arguments", &mut objections).unwrap_or_default();
         let check = parsed::<CheckArguments>(&words).unwrap_or_else(|error| {
-            objections.push(error);
+            // Of what clap says the first sentence alone is about these words.
+            let first = error.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+            objections.push(format!("the setting `arguments`: {first}"));
             parsed::<CheckArguments>(&[""; 0]).expect("no option is needed")
         });
+        let refusal = objections.first().cloned();
         let seconds: Option<f64> = setting(settings, "timeout", &mut objections);
-        let timeout = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).unwrap_or(TIMEOUT);
+        let timeout = seconds.map(|seconds| {
+            Duration::try_from_secs_f64(seconds).unwrap_or_else(|_| {
+                objections.push(format!("the setting `timeout`: {seconds} is no number of seconds"));
+                TIMEOUT
+            })
+        });
+        let timeout = timeout.unwrap_or(TIMEOUT);
         let fixes = setting(settings, "fixes", &mut objections).unwrap_or(true);
         let status = setting(settings, "status", &mut objections).unwrap_or(false);
-        (Self { timeout, check, fixes, status }, (!objections.is_empty()).then(|| objections.join("; ")))
+        (Self { timeout, check, fixes, status, refusal }, (!objections.is_empty()).then(|| objections.join("; ")))
     }
 
     /// What `palisade fences` is to look for, about a question of `palisade check`; nothing where
@@ -70,7 +81,7 @@ fn setting<T: DeserializeOwned>(settings: Option<&Value>, name: &str, objections
     match T::deserialize(value) {
         Ok(value) => Some(value),
         Err(error) => {
-            objections.push(format!("`{name}`: {error}"));
+            objections.push(format!("the setting `{name}`: {error}"));
             None
         }
     }
@@ -97,10 +108,12 @@ mod tests {
         assert!(options.fences("properties", "t").is_some() && options.fences("nothing", "t").is_none());
         let (options, objection) = Options::new(Some(&json!({ "arguments": ["--modle", "pso"] })));
         assert_eq!((options.timeout, options.check.model.word()), (TIMEOUT, "tso"));
-        assert!(objection.is_some_and(|words| words.contains("--modle")));
+        assert!(objection.is_some_and(|words| words.contains("--modle") && !words.contains("Usage")));
+        assert!(options.refusal.is_some_and(|words| words.contains("--modle")));
         assert!(Options::new(Some(&json!([1]))).1.is_none() && Options::new(None).1.is_none());
         let (options, objection) = Options::new(Some(&json!({ "timeout": "long", "fixes": false })));
         assert!(objection.is_some_and(|words| words.contains("timeout")) && !options.fixes);
-        assert_eq!(Options::new(Some(&json!({ "timeout": -1 }))).0.timeout, TIMEOUT);
+        let (options, objection) = Options::new(Some(&json!({ "timeout": -1 })));
+        assert!(objection.is_some_and(|words| words.contains("timeout")) && options.timeout == TIMEOUT);
     }
 }

@@ -54,20 +54,35 @@ pub(super) fn flow_of(program: &Program, shown: &Shown<'_>) -> Vec<FlowStep> {
 pub(super) fn flow(program: &Program, computation: &ComputationReport<'_>) -> Vec<FlowStep> {
     let steps = steps(computation);
     let several = steps.iter().any(|step| step.copy > 1);
-    let step = |step: &StepDocument<'_>| {
+    let place = |step: &StepDocument<'_>| match &step.source {
+        Some(place) => Some(Region::in_sources(place, &program.source)),
+        // The lines of a listing are in no file.
+        None => step.line.filter(|_| !program.source.is_listing).map(line),
+    };
+    // Stores that wait in buffers, each with whose it is, its address and its place.
+    let mut waiting: Vec<(_, Option<Region>)> = Vec::new();
+    let mut flow = Vec::with_capacity(steps.len());
+    for step in &steps {
         let copy = if several { format!(" #{}", step.copy) } else { String::new() };
         let at = step.name.map(str::to_owned).or_else(|| Some(format!("line {}", step.line?)));
         let label = at.map(|at| format!("{at}: ")).unwrap_or_default();
         let what = if step.kind == "flush" { format!("{} reaches memory", step.text) } else { step.text.clone() };
         let delayed = if step.kind == "store" && step.delayed == Some(true) { " (delayed)" } else { "" };
-        let place = match &step.source {
-            Some(place) => Some(Region::in_sources(place, &program.source)),
-            // The lines of a listing are in no file.
-            None => step.line.filter(|_| !program.source.is_listing).map(line),
+        let store = (step.thread, step.copy, step.address.as_ref());
+        // A store that reaches memory stands where it was issued.
+        let place = match step.kind {
+            "flush" => {
+                let issued = waiting.iter().position(|(other, _)| *other == store);
+                issued.and_then(|issued| waiting.remove(issued).1)
+            }
+            _ => place(step),
         };
-        FlowStep { place, text: format!("{}{copy} {label}{what}{delayed}", step.thread) }
-    };
-    steps.iter().map(step).collect()
+        if step.kind == "store" {
+            waiting.push((store, place.clone()));
+        }
+        flow.push(FlowStep { place, text: format!("{}{copy} {label}{what}{delayed}", step.thread) });
+    }
+    flow
 }
 
 /// The steps of a computation of events and tasks.

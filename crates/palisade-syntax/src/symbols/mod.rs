@@ -277,8 +277,19 @@ X86 SB
 exists (0:EAX=0 /\\ 1:EAX=0)
 ";
         let marks = [(4, "x"), (5, "EAX"), (5, "y")];
+        let marks = [(4, "x"), (5, "EAX"), (5, "y")];
         let expected = ["location on 2", "register of P0 on 5", "location on 2"];
         assert_eq!(shown(text, Format::Litmus, &marks), expected);
+        // In a condition the thread stands in front.
+        let symbols = Symbols::of(&SourceText::new("t", text), Format::Litmus);
+        let owners: Vec<&str> = text
+            .match_indices(":EAX")
+            .map(|(at, _)| {
+                let (symbol, _) = symbols.at(at + 1).expect("a register");
+                symbols.all[symbols.all[symbol].owner.expect("a thread")].name.as_str()
+            })
+            .collect();
+        assert_eq!(owners, ["P0", "P1"]);
     }
 
     #[test]

@@ -30,7 +30,7 @@ pub(super) fn symbols(program: &Program) -> Symbols {
     let text = &program.source.text;
     reader.symbols.occurrences.clear();
     for (span, word) in words(text) {
-        let thread = thread_at(program, span.start);
+        let thread = named_thread(program, span.start).or_else(|| thread_at(program, span.start));
         let owner = thread.map(|index| owners[index]);
         let owned = owner.and_then(|owner| reader.by_name.get(&(Some(owner), folded(word))));
         if let Some(symbol) = owned.or_else(|| reader.by_name.get(&(None, folded(word)))) {
@@ -63,6 +63,14 @@ impl Reader {
 
 fn folded(name: &str) -> String {
     name.to_ascii_lowercase()
+}
+
+/// The thread that a condition names in front of a register: `P0` for `0:EAX` and `P0:EAX`.
+fn named_thread(program: &Program, byte: usize) -> Option<usize> {
+    let before = program.source.text[..byte].strip_suffix(':')?;
+    let start = before.rfind(|c: char| !c.is_alphanumeric()).map_or(0, |at| at + 1);
+    let number: usize = before[start..].trim_start_matches(['P', 'p']).parse().ok()?;
+    program.threads.iter().position(|thread| thread.name.eq_ignore_ascii_case(&format!("P{number}")))
 }
 
 /// The thread whose text has a byte: one with an instruction there, else the last one that begins

@@ -42,13 +42,15 @@ pub(super) fn cactus(setting: &Setting, summary: &Summary) -> Option<String> {
     }
     let most = series.iter().map(|(_, times)| times.len()).max().filter(|most| *most > 0)?;
     let slowest = series.iter().flat_map(|(_, times)| times).copied().fold(LEAST, f64::max);
+    // The axis has two powers of ten at least, which have numbers.
+    let top = (slowest * 1.5).max(LEAST * 12.0);
     let mut svg = String::new();
     draw(&mut svg, |area| {
         let mut chart = ChartBuilder::on(area)
             .margin(12)
             .x_label_area_size(48)
             .y_label_area_size(72)
-            .build_cartesian_2d(0..most, (LEAST..slowest * 1.5).log_scale())?;
+            .build_cartesian_2d(0..most, (LEAST * 0.8..top).log_scale())?;
         chart
             .configure_mesh()
             .x_desc("nets answered")
@@ -56,7 +58,7 @@ pub(super) fn cactus(setting: &Setting, summary: &Summary) -> Option<String> {
             .label_style(SMALL)
             .axis_desc_style(LETTERS)
             .draw()?;
-        if let Some(limit) = setting.timeout_seconds.filter(|limit| *limit < slowest * 1.5 && *limit > LEAST) {
+        if let Some(limit) = setting.timeout_seconds.filter(|limit| *limit < top && *limit > LEAST) {
             let grey = RGBColor(150, 150, 150);
             chart.draw_series(DashedLineSeries::new([(0, limit), (most, limit)], 4, 4, grey.into()))?;
         }

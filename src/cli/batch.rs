@@ -177,12 +177,7 @@ pub(super) fn print_unwritten(error: &InputError, shared: &SharedOptions) -> Exi
 
 /// How many programs there were of each kind, and how more is told of those that had one line.
 /// Where nothing is violated or unknown, and an `exists` is answered, its word counts.
-fn summary(
-    exits: &[(Exit, Option<&str>)],
-    open_hangs: usize,
-    words: (&str, &str),
-    shows: Option<&str>,
-) -> String {
+fn summary(exits: &[(Exit, Option<&str>)], open_hangs: usize, words: (&str, &str), shows: Option<&str>) -> String {
     let count = |exit| exits.iter().filter(|(found, _)| *found == exit).count();
     let holding = |often| exits.iter().filter(|found| **found == (Exit::Holds, often)).count();
     let good = match (words.0, holding(None)) {

@@ -32,7 +32,7 @@ pub(super) struct NetArguments {
     #[arg(long, short, value_name = "FORMAT", value_parser = format_names())]
     format: Option<String>,
     /// Write the net here instead of to standard output, and its question beside it (FILE.xml for
-    /// PNML, FILE.prop for tts, FILE.formula for LoLA and TINA).
+    /// PNML, FILE.formula for LoLA and TINA).
     #[arg(long, short, value_name = "PATH")]
     output: Option<PathBuf>,
     /// Print the question instead of the net, in formats that keep it in a file of its own.
@@ -44,7 +44,9 @@ pub(super) struct NetArguments {
 }
 
 fn format_names() -> PossibleValuesParser {
-    PossibleValuesParser::new(Format::ALL.map(Format::extension))
+    // The nets of attacks are no systems of threads that all start in one state.
+    let formats = Format::ALL.into_iter().filter(|format| *format != Format::Tts);
+    PossibleValuesParser::new(formats.map(Format::extension))
 }
 
 impl NetArguments {

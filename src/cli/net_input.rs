@@ -142,8 +142,8 @@ impl NetOptions {
 
     /// The files that are read: the net's, and the question's where it is in one of its own.
     pub(super) fn files(&self, path: &str) -> Vec<PathBuf> {
-        let format = self.from.or_else(|| Format::of_name(path)).and_then(Format::query);
-        let query = self.query.clone().or_else(|| companion(path, format?));
+        let format = self.from.or_else(|| Format::of_name(path));
+        let query = self.query.clone().or_else(|| question_beside(path, format?));
         [PathBuf::from(path)].into_iter().chain(query).collect()
     }
 
@@ -208,7 +208,7 @@ impl NetOptions {
         let name = if path == "-" { "<stdin>" } else { path };
         let format = self.format(path)?;
         let bytes = read_bytes(path)?;
-        let query_path = self.query.clone().or_else(|| companion(path, format.query()?));
+        let query_path = self.query.clone().or_else(|| question_beside(path, format));
         let query_format = query_path.as_ref().and_then(|path| QueryFormat::of_name(&path.to_string_lossy()));
         if self.property.is_some() && query_format != Some(QueryFormat::MccXml) {
             let message = "a property is chosen, but only questions in `.xml` (Model Checking Contest) have properties";
@@ -245,7 +245,14 @@ fn plain(name: &str, net: Net) -> Result<Uninhibited, InputError> {
     without_inhibitors(net, &Limits::none()).map_err(|why| InputError::file(name, why.to_string()))
 }
 
-/// The question's file beside a net's, if there is one: `a.prop` or `a.prop.gz` for `a.tts` and
+/// The question's file beside a net's, if there is one: of the kind that the format has, and for
+/// PNML otherwise a formula.
+fn question_beside(net: &str, format: Format) -> Option<PathBuf> {
+    let formula = (format == Format::Pnml).then_some(QueryFormat::Formula);
+    [format.query(), formula].into_iter().flatten().find_map(|kind| companion(net, kind))
+}
+
+/// The file of this kind beside a net's, if there is one: `a.prop` or `a.prop.gz` for `a.tts` and
 /// `a.tts.gz`.
 fn companion(net: &str, format: QueryFormat) -> Option<PathBuf> {
     let stem = Path::new(net.strip_suffix(".gz").unwrap_or(net)).with_extension("");

@@ -10,8 +10,8 @@ use crate::report::account::{Account, Answer, Mark, Proof, Rule, Shown, Standing
 use crate::report::graph::GraphWords;
 use crate::report::subject::program_words;
 use crate::robustness::{Fault, GraphViolation, StaleCheck, StaleOptions, StaleVerdict, check_stale, load_buffering};
-use crate::semantics::{Model, Quantifier};
 use crate::semantics::graphs::{Axioms, by_language, not_in_language};
+use crate::semantics::{Model, Quantifier};
 use crate::syntax::{Diagnostic, Format, litmus};
 
 /// What asks for robustness on the command line.

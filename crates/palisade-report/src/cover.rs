@@ -112,7 +112,10 @@ fn size_lines(out: &mut String, statistics: &Statistics, context: &Context<'_>) 
         line(out, format_args!("  note         the initial marking covers a target"));
     }
     let (markings, steps) = (counted(statistics.markings, "marking"), counted(statistics.iterations, "step"));
-    line(out, format_args!("  search       {markings}, {steps}"));
+    // Where a reduction decides, or the net's shape, nothing was searched.
+    if statistics.markings + statistics.iterations > 0 {
+        line(out, format_args!("  search       {markings}, {steps}"));
+    }
     let (seconds, read) = (context.seconds, context.read_seconds);
     line(out, format_args!("  time         {seconds:.3} s, {read:.3} s of it to read"));
     if let Some(certificate) = context.certificate {

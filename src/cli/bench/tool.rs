@@ -164,7 +164,8 @@ impl Tool {
                     record.verdict = verdict;
                     return;
                 }
-                let text = format!("{}\n{}", watched.output, watched.complaint).to_lowercase();
+                let said = format!("{}\n{}", watched.output, watched.complaint);
+                let text = said.to_lowercase();
                 let found = |own: &[String], usual: &[&str]| {
                     if own.is_empty() {
                         usual.iter().any(|words| says(&text, words))
@@ -181,7 +182,7 @@ impl Tool {
                         End::Exited(status) if status.success() => Verdict::Unknown,
                         _ => Verdict::Error,
                     };
-                    record.message = last_line(&text);
+                    record.message = last_line(&said);
                 }
             }
         }

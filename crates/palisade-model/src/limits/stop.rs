@@ -38,7 +38,7 @@ impl std::fmt::Display for StopReason {
             Self::Memory => "the memory limit was reached",
             Self::TooLarge => "there are more markings or arcs than can be numbered",
             Self::BeyondWords => {
-                "a place begins with any number of tokens, or a number reaches 2^31: only coverability is decided there"
+                "reachability is decided from one initial marking and for numbers below 2^31, and this net has others"
             }
             Self::TooLong => "the run that was found is too long to be written down",
             Self::Interrupted => "interrupted",

@@ -333,7 +333,7 @@ fn mcc_queries() {
         file(
             &property("x", "<all-path/>"),
             None,
-            "a.xml:2:10: `<all-path>` is not supported here: the formula asks more than coverability (expected `<exists-path>` or `<all-paths>`)",
+            "a.xml:2:10: `<all-path>` is not known here (expected `<exists-path>` or `<all-paths>`)",
         ),
         file(
             &property("x", "<exists-path><globally/></exists-path>"),

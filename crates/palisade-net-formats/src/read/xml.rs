@@ -46,6 +46,35 @@ pub(super) fn span(node: Node<'_, '_>) -> Span {
     Span { start: range.start, end: range.start + length }
 }
 
+/// The elements of the contest's formulas.
+const KNOWN: [&str; 25] = [
+    "all-paths",
+    "before",
+    "conjunction",
+    "deadlock",
+    "disjunction",
+    "equivalence",
+    "exclusive-disjunction",
+    "exists-path",
+    "false",
+    "finally",
+    "globally",
+    "implication",
+    "integer-constant",
+    "integer-eq",
+    "integer-ge",
+    "integer-gt",
+    "integer-le",
+    "integer-lt",
+    "integer-ne",
+    "is-fireable",
+    "negation",
+    "next",
+    "tokens-count",
+    "true",
+    "until",
+];
+
 /// The complaint about an element that says something else.
 pub(super) fn not_coverability(node: Node<'_, '_>, expected: &[&str]) -> Diagnostic {
     let name = node.tag_name().name();
@@ -53,7 +82,10 @@ pub(super) fn not_coverability(node: Node<'_, '_>, expected: &[&str]) -> Diagnos
         let message = "`<place-bound>` asks for an upper bound, which `--all` answers";
         return Diagnostic::error(message, span(node));
     }
-    let message = format!("`<{name}>` is not supported here: the formula asks more than coverability");
+    let message = match KNOWN.contains(&name) {
+        true => format!("`<{name}>` is not supported here: the formula asks more than coverability"),
+        false => format!("`<{name}>` is not known here"),
+    };
     Diagnostic::error(message, span(node)).with_expected(expected.iter().copied())
 }
 

@@ -245,9 +245,10 @@ fn check_package(request: &Request) -> Result<Exit, String> {
             Some(filter) => {
                 let how = if request.is_exact { "is" } else { "contains" };
                 let names = names_of_tests(&binaries);
-                let help = match binaries.iter().any(|binary| name_of(binary) == *filter) {
-                    true => Some(format!("`--test {filter}` names the file of tests")),
-                    false => did_you_mean_or_list(filter, "test", names.iter().map(String::as_str)),
+                let help = if binaries.iter().any(|binary| name_of(binary) == *filter) {
+                    Some(format!("`--test {filter}` names the file of tests"))
+                } else {
+                    did_you_mean_or_list(filter, "test", names.iter().map(String::as_str))
                 };
                 let help = help.map_or(String::new(), |help| format!("\n  Help: {help}"));
                 format!("no test whose name {how} `{filter}` has come to `Harness::check`{help}")

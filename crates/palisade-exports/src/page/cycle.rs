@@ -9,15 +9,15 @@ use std::fmt::Write;
 const COLUMN: i64 = 300;
 const BOX: i64 = 220;
 /// Height of a row, and of the box in it.
-const ROW: i64 = 110;
-const HEIGHT: i64 = 46;
+const ROW: i64 = 124;
+const HEIGHT: i64 = 60;
 /// Room for the names of the columns.
 const TOP: i64 = 50;
 /// The least width of a column on a narrow screen.
 const LEAST: i64 = 190;
 /// What a line of a box can hold, and how many lines it has.
 const CHARACTERS: usize = 26;
-const LINES: usize = 2;
+const LINES: usize = 3;
 /// Between the lines of a box.
 const LEADING: i64 = 17;
 /// Between arrows that go the same way past boxes.
@@ -97,11 +97,11 @@ fn access(text: &str, place: Place) -> String {
     )
 }
 
-/// A text in lines between words, the last one cut where it is too long. A line begins behind the
-/// place where that fits.
+/// A text in lines between words, the last one cut where it is too long. A value stays beside what
+/// holds it.
 fn in_lines(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = vec![String::new()];
-    for word in text.split(' ') {
+    for word in text.replace(" = ", "\u{a0}=\u{a0}").split(' ') {
         let last = lines.len() - 1;
         let is_room = lines[last].is_empty() || lines[last].chars().count() + 1 + word.chars().count() <= CHARACTERS;
         if !is_room && lines.len() < LINES {
@@ -112,6 +112,7 @@ fn in_lines(text: &str) -> Vec<String> {
         lines[last].push_str(&format!("{blank}{word}"));
     }
     for line in &mut lines {
+        *line = line.replace('\u{a0}', " ");
         if line.chars().count() > CHARACTERS {
             *line = line.chars().take(CHARACTERS - 1).chain(['…']).collect();
         }
@@ -218,7 +219,11 @@ mod tests {
     fn a_box_shows_the_value() {
         assert_eq!(in_lines("line 5: store wants[0] = 1"), ["line 5: store wants[0] = 1"]);
         assert_eq!(in_lines("eventcount.rs:18: store work = 1"), ["eventcount.rs:18: store", "work = 1"]);
+        assert_eq!(
+            in_lines("ring.c:29: load need_wakeup = 0, store need_wakeup = 1"),
+            ["ring.c:29: load", "need_wakeup = 0, store", "need_wakeup = 1"]
+        );
         let lines = in_lines("a_name_that_is_longer_than_a_box_is: store it_is_longer_as_well = 1");
-        assert!(lines.len() == 2 && lines.iter().all(|line| line.chars().count() <= CHARACTERS), "{lines:?}");
+        assert!(lines.len() == LINES && lines.iter().all(|line| line.chars().count() <= CHARACTERS), "{lines:?}");
     }
 }

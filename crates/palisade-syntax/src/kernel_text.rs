@@ -7,8 +7,8 @@ use palisade_model::program::{Operation, Ordering};
 /// The suffixes of updates.
 const SUFFIXES: [&str; 3] = ["_relaxed", "_acquire", "_release"];
 
-/// Lets the call that a text is say an operation with another ordering. Nothing where the kernel has
-/// no such call, or where the text is no such call.
+/// Lets the call that a text is say an operation with another ordering. Nothing where the kernel
+/// has no such call, or where the text is no such call.
 pub(crate) fn reordered(text: &str, operation: &Operation) -> Option<Replacement> {
     let open = text.find('(')?;
     let name = text[..open].trim_end();

@@ -244,13 +244,17 @@ fn litmus_tests_in_c_keep_their_orders() {
         ("smp_wmb();", (Release, None)),
         ("int r = cmpxchg_acquire(d, 0, 1);", (Acquire, Some(O))),
         ("atomic_inc(d);", (O, Some(O))),
-        ("int r = atomic_inc_return(d);", (SeqCst, Some(SeqCst))),
+        ("int r = atomic_inc_return_release(d);", (Release, Some(O))),
+        ("if (atomic_inc_return(d)) { }", (SeqCst, Some(SeqCst))),
     ] {
         let read = c_test(body).unwrap_or_else(|errors| panic!("{body}: {errors:?}")).program;
         assert_eq!(orderings(&read), [expected], "{body}");
         let text = printed(&read);
         assert_eq!(orderings(&program(&text)), [expected], "{text}");
     }
+    // A full barrier of the kernel has fences around it.
+    let full = c_test("int r = atomic_inc_return(d);").expect("it is read").program;
+    assert_eq!(orderings(&full), [(SeqCst, Some(SeqCst)), (SeqCst, None), (SeqCst, None)]);
     let weak = "int e = 0; int r = atomic_compare_exchange_weak_explicit(x, &e, 1, memory_order_acquire, \
                 memory_order_relaxed);";
     let read = c_test(weak).expect("it is read").program;

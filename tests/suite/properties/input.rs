@@ -42,7 +42,8 @@ fn said(folder: &Path, line: &str) -> (i32, String, String) {
 
 const FENCES: &str = "`palisade fences` without `--ask properties` makes it robust";
 const FIXED: &str = "fix their number: `--threads all=2`";
-const DOMAIN: &str = "declare the values it may take: `domain 0..7 wrap` in the program, or `--domain 0..7 --wrap`";
+/// What grows is compared by order, which a domain that wraps would change.
+const BOUND: &str = "bound what grows: let a thread wait, or go another way, before the value is too large";
 
 /// What is refused: the command, the message behind `Error: FILE: ` or on the line of an error in
 /// the text, and the help.
@@ -93,7 +94,7 @@ const REFUSED: &[(&str, &str, &str)] = &[
     (
         "fences --ask properties growing.pal",
         "Error: register `r` of thread `t` grows: it takes more than 64 values",
-        DOMAIN,
+        BOUND,
     ),
     (
         "fences --ask properties inside.pal",
@@ -155,7 +156,7 @@ fn what_is_not_decided() {
     for (line, words) in [
         ("prove l.litmus --threads all=*", "unknown, final states need fixed copies: `--threads all=2`"),
         ("prove growing.pal", "unknown, register `r` of thread `t` grows: it takes more than 64 values"),
-        ("prove growing.pal", DOMAIN),
+        ("prove growing.pal", BOUND),
         ("prove inside.pal", "unknown, a thread can hold the lock where the joint control state wants it to stand"),
     ] {
         let (exit, output, error) = said(folder.path(), line);

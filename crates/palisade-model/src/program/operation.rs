@@ -244,21 +244,6 @@ impl Instruction {
         self.stated_mut().spurious = Some(spurious);
     }
 
-    /// Makes the instruction a sequentially consistent fence that is nothing on x86, as it stands
-    /// beside a locked instruction.
-    pub fn set_barrier(&mut self) {
-        self.set_operation(Operation::Fence { ordering: Ordering::SeqCst });
-        self.action = Action::Nop;
-    }
-
-    /// Makes a store one that is a locked exchange on x86, whatever its ordering.
-    pub fn set_exchanged(&mut self) {
-        if let Some(Operation::Store { address, value, ordering }) = self.operation() {
-            self.set_operation(Operation::Store { address, value, ordering: Ordering::SeqCst });
-            self.stated_mut().ordering = Some(ordering);
-        }
-    }
-
     /// Lets every label be another one.
     pub fn relabel(&mut self, mut to: impl FnMut(LabelId) -> LabelId) {
         (self.source, self.target) = (to(self.source), to(self.target));

@@ -9,7 +9,7 @@ const GREATEST: Value = 0xffff;
 
 impl Program {
     /// The least domain with eight values or more, and a power of two, that has all constants and
-    /// may wrap: `0..7`. Nothing where two values are compared by order, which wrapping changes, where
+    /// may wrap: `0..7`. Nothing where values are compared by order, which wrapping changes, where
     /// a register is the index of a smaller array, or constants are too large.
     pub fn domain_to_wrap(&self) -> Option<String> {
         let instructions = self.threads.iter().flat_map(|thread| &thread.instructions);

@@ -224,8 +224,8 @@ pub struct Account<'a> {
     pub subject: String,
     /// Whether interleavings show the violation already; nothing where that is not known.
     pub under_sc: Option<bool>,
-    /// Whether the violation comes to a final state that answers the condition of the text: one that
-    /// `exists` is about, or that `forall` excludes. Then also how it goes on from what is shown.
+    /// Whether the violation comes to a final state that answers the condition of the text: one
+    /// that `exists` is about, or that `forall` excludes. Then also how it goes on from there.
     pub answers_condition: Option<&'static str>,
     /// How an `exists` is answered, which claims nothing: `Never` or `Sometimes`.
     pub often: Option<&'static str>,

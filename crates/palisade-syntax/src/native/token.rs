@@ -88,13 +88,6 @@ pub(crate) const LOCKS: [&str; 2] = ["lock", "unlock"];
 /// The word for a fence with an ordering.
 pub(crate) const FENCE: &str = "fence";
 
-/// What readers of other languages call a sequentially consistent fence that is nothing on x86. No
-/// text has this name.
-pub(crate) const BARRIER: &str = "#fence";
-
-/// What they call a store that is a locked exchange on x86, whatever its ordering.
-pub(crate) const EXCHANGED: &str = "#store";
-
 /// The word that begins a post.
 pub(crate) const POST: &str = "post";
 

@@ -1,24 +1,23 @@
 //! The kernel's full barriers: calls that order everything before them before everything behind
 //! them [ASPLOS18].
 //!
-//! Their nearest of C11 is `atomic_thread_fence(memory_order_seq_cst)`. On x86 a locked instruction
-//! is one by itself, so there the fence beside it is nothing. `smp_store_mb` is a relaxed store and
-//! then the fence. An update that returns a value has fences on both sides: before and behind its
-//! statement. A `cmpxchg` that fails orders nothing, so it has none. `smp_mb__before_atomic`,
-//! `smp_mb__after_atomic` and `smp_mb__after_spinlock` are full barriers beside such calls alone.
+//! Their nearest of C11 is `atomic_thread_fence(memory_order_seq_cst)`. On x86 the fence stands
+//! beside a locked instruction, where store buffers are empty, so it changes nothing there. An
+//! update that returns a value has fences before and behind its statement. A `cmpxchg` has none, as
+//! it orders nothing when it fails. `smp_mb__before_atomic` and its like are full barriers beside
+//! such calls alone.
 
 use super::body::{Reader, statement};
 use super::calls::{Called, fence, update, word};
 use super::lexer::Token;
-use crate::native::ast::RawExpression;
-use crate::native::braced::{Block, Statement, StatementKind};
-use crate::native::token::{BARRIER, EXCHANGED};
+use crate::native::braced::{Statement, StatementKind};
+use crate::native::token::FENCE;
 use palisade_model::program::Ordering;
 use palisade_model::text::Span;
 
-/// A full barrier that is nothing on x86.
+/// A full barrier.
 fn barrier<'s>(span: Span) -> StatementKind<'s> {
-    StatementKind::Effect(update(BARRIER, Vec::new(), span))
+    StatementKind::Effect(update(FENCE, vec![word(Ordering::SeqCst, span)], span))
 }
 
 /// Whether an update is a full barrier: it has no suffix, returns a value and always stores.
@@ -40,18 +39,6 @@ fn is_update(name: &str, of_locks: bool) -> bool {
 }
 
 impl<'s> Reader<'_, 's> {
-    /// `smp_store_mb`.
-    pub(super) fn store_and_barrier(
-        &self,
-        place: RawExpression<'s>,
-        value: RawExpression<'s>,
-        span: Span,
-    ) -> StatementKind<'s> {
-        let store = update(EXCHANGED, vec![place, value, word(Ordering::Relaxed, span)], span);
-        let statements = [StatementKind::Effect(store), barrier(span)].map(|kind| statement(kind, span, span));
-        StatementKind::Block(Block { statements: statements.into(), span })
-    }
-
     /// Notes that the statement has an update that is a full barrier.
     pub(super) fn note_full_update(&mut self, name: &str) {
         self.is_full_barrier |= is_full(name);

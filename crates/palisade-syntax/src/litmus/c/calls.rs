@@ -306,11 +306,12 @@ impl<'s> Reader<'_, 's> {
                 let place = self.lvalue()?;
                 self.expect(",")?;
                 let value = self.value(place.object)?.raw;
-                Called::Statement(match name.text {
-                    "smp_store_mb" => self.store_and_barrier(place.raw, value, here(self)),
-                    "rcu_assign_pointer" => store(place, value, Ordering::Release, here(self)),
-                    _ => store(place, value, Ordering::Relaxed, here(self)),
-                })
+                let ordering = match name.text {
+                    "smp_store_mb" => Ordering::SeqCst,
+                    "rcu_assign_pointer" => Ordering::Release,
+                    _ => Ordering::Relaxed,
+                };
+                Called::Statement(store(place, value, ordering, here(self)))
             }
             "smp_store_release" | "atomic_set" | "atomic_set_release" => {
                 let (place, value) = self.location_and_value()?;

@@ -9,7 +9,7 @@ use super::{Lowering, MOST_INSTRUCTIONS};
 use crate::native::ast::{CompareExchange, ExpressionKind, Name, RawExpression};
 use crate::native::braced::{Block, Procedure, Statement, StatementKind};
 use crate::native::orderings::Ordered;
-use crate::native::token::{BARRIER, EXCHANGED, FENCE};
+use crate::native::token::FENCE;
 use crate::suggest::closest;
 use palisade_model::program::{Action, BinaryOperator, Expression, LabelId, RegisterId};
 use palisade_model::text::Span;
@@ -65,16 +65,9 @@ impl<'a, 's> Lowering<'a, 's, '_> {
         if name.text == FENCE {
             return self.fence(operands, span, result, [from, to]);
         }
-        if name.text == BARRIER {
-            let number = self.automaton.instruction(from, to, Action::Nop, span);
-            self.automaton.instructions[number].set_barrier();
-            return Some(());
-        }
         if let Some(&(_, wanted, usage)) = STATEMENTS.iter().find(|(word, ..)| *word == name.text) {
             return self.sleeping((name, wanted, usage), operands, span, result, [from, to]);
         }
-        let is_exchanged = name.text == EXCHANGED;
-        let name = if is_exchanged { Name { text: "store", ..name } } else { name };
         let Some(&(_, wanted, usage, of)) = UPDATES.iter().find(|(update, ..)| *update == name.text) else {
             self.unknown_call(name);
             return None;
@@ -117,9 +110,6 @@ impl<'a, 's> Lowering<'a, 's, '_> {
         let new = match name.text {
             "store" => {
                 let number = self.access(at, to, Action::Store { address, value: first }, given, span);
-                if is_exchanged {
-                    self.automaton.instructions[number].set_exchanged();
-                }
                 self.layout.store(number, StoreText::Call { ordering });
                 return Some(());
             }

@@ -130,14 +130,13 @@ impl Job {
             // The server may be gone.
             let _ = events.send(event);
         };
-        if let Some(refusal) = &self.options.refusal {
-            let title = format!("no verdict: {refusal}");
-            let lenses = vec![Lens { range: self.heading, title }];
-            return send(News::Checked { diagnostics: Vec::new(), lenses });
-        }
+        let refused = |diagnostics| {
+            let title = format!("no verdict: {}", self.options.refusal.as_ref()?);
+            Some(News::Checked { diagnostics, lenses: vec![Lens { range: self.heading, title }] })
+        };
         #[cfg(feature = "machine")]
         if self.format == Format::Machine {
-            return send(self.harnesses());
+            return send(refused(Vec::new()).unwrap_or_else(|| self.harnesses()));
         }
         let (shown, begin) = (self.shown(), Instant::now());
         let loaded = match self.options.check.program.read_source(self.text.source.clone(), self.format) {
@@ -145,6 +144,9 @@ impl Job {
             Err(error) => return send(News::Read(shown.of_refusal(&error))),
         };
         send(News::Read(shown.of_reader(&loaded.warnings)));
+        if let Some(refused) = refused(shown.of_reader(&loaded.warnings)) {
+            return send(refused);
+        }
         let verdict = match self.check(&loaded, begin) {
             Ok(verdict) => verdict,
             Err(error) => {

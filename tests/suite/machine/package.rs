@@ -138,6 +138,28 @@ impl Editor {
     }
 }
 
+/// A test may check several harnesses: each has its verdict above the test.
+#[test]
+fn each_harness_of_a_test_has_its_verdict_in_the_editor() {
+    let folder = tempfile::tempdir().expect("a folder");
+    package(folder.path());
+    let path = folder.path().join("tests/robust.rs");
+    let alone = "let door = share(Door::default());\n    Harness::new().role(\"left\", 1, || door.left()).check();";
+    let text = HARNESS.replace("    let door", &format!("    {alone}\n    let door"));
+    std::fs::write(&path, text).expect("it is writable");
+    let (code, text) = cargo_palisade(folder.path(), &[]);
+    assert_eq!(code, Some(1), "{text}");
+    let mut editor = Editor::open(&path);
+    editor.client.until(&editor.uri, 1, "checked");
+    let lenses = editor.client.about("codeLens", &editor.uri);
+    let titles = lenses.as_array().expect("lines").iter().map(|lens| lens["command"]["title"].as_str());
+    let titles: Vec<&str> = titles.map(|title| title.expect("a title")).collect();
+    assert!(titles.len() == 2 && titles[0].contains("robust") && !titles[0].contains("not robust"), "{titles:?}");
+    assert!(titles[1].starts_with("violated under TSO, not robust"), "{titles:?}");
+    let (_, found) = editor.client.diagnostics(&editor.uri);
+    assert!(found.iter().any(|own| own["code"] == "not-robust"), "{found:?}");
+}
+
 /// Harnesses that nobody has asked about yet say so, and other tests nothing.
 #[test]
 fn harnesses_without_a_snapshot_say_so_in_the_editor() {

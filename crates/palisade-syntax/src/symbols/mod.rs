@@ -277,7 +277,6 @@ X86 SB
 exists (0:EAX=0 /\\ 1:EAX=0)
 ";
         let marks = [(4, "x"), (5, "EAX"), (5, "y")];
-        let marks = [(4, "x"), (5, "EAX"), (5, "y")];
         let expected = ["location on 2", "register of P0 on 5", "location on 2"];
         assert_eq!(shown(text, Format::Litmus, &marks), expected);
         // In a condition the thread stands in front.

@@ -6,6 +6,7 @@ mod grammar;
 use client::{Client, edited};
 use serde_json::{Value, json};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 fn model(name: &str) -> String {
     std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("models").join(name)).unwrap()
@@ -289,6 +290,23 @@ fn what_is_no_text_of_ours_is_left_alone_and_nonsense_is_answered() {
     assert_eq!(client.about("codeLens", "untitled:Untitled-1"), Value::Null);
     assert!(client.diagnostics("untitled:Untitled-1").1.is_empty());
     assert_eq!(client.vanish(), Some(0));
+}
+
+/// What is chosen at the end of a search that was cut off keeps to the limits as well: it took more
+/// than half a minute for twenty thousand pairs.
+#[test]
+fn the_search_for_fences_ends_soon_after_its_limit() {
+    const MUCH_TOO_LONG: Duration = Duration::from_secs(15);
+    let uri = "file:///m/stores.pal";
+    let pairs: String = (0..200).map(|number| format!("  x = {};\n  let r{number} = y;\n", number % 3)).collect();
+    let text = format!("program P\naddress x, y\nthread a {{\n{pairs}}}\nthread b {{\n  y = 1;\n  let r = x;\n}}\n");
+    let mut client = Client::new(json!({ "timeout": 1 }));
+    client.open(uri, "palisade", &text);
+    client.until(uri, 1, "checked");
+    let begin = Instant::now();
+    client.until(uri, 1, "fixed");
+    assert!(begin.elapsed() < MUCH_TOO_LONG, "{:?}", begin.elapsed());
+    client.leave();
 }
 
 #[test]

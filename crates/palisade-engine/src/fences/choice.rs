@@ -39,7 +39,8 @@ impl Choice {
         let flow = ControlFlow { program, catalogue, attacks };
         let rows = self.rows.iter().map(|(_, row)| row.clone()).collect();
         let bound = self.chosen.take();
-        self.chosen = flow.cheapest_cut(rows, limits).or_else(|| known.set_without_search(program, catalogue, None));
+        self.chosen =
+            flow.cheapest_cut(rows, limits).or_else(|| known.set_without_search(program, catalogue, None, limits));
         let cost = |set: &Option<MeasureSet>| set.as_ref().map(|set| catalogue.cost(set));
         let listed = self.alternatives.len();
         if cost(&self.chosen) == cost(&bound) {

@@ -7,7 +7,7 @@ use super::progress::Observer;
 use super::request::Request;
 use crate::robustness::AttackOutcome;
 use palisade_exploration::instrumented::{Attack, DelayFlow, Fault};
-use palisade_model::limits::Halt;
+use palisade_model::limits::{Halt, Limits};
 use palisade_model::program::{Program, ThreadId};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -94,7 +94,11 @@ impl KnownAttacks {
             self.decided = index + 1;
             observer.attack_decided();
             if observer.asks_for_best() {
-                self.tell_best(self.set_without_search(program, catalogue, None).as_ref(), catalogue, observer);
+                self.tell_best(
+                    self.set_without_search(program, catalogue, None, &analysis.attempt.limits).as_ref(),
+                    catalogue,
+                    observer,
+                );
             }
         }
         Ok(())
@@ -149,12 +153,14 @@ impl KnownAttacks {
 
     /// A set known to eliminate every attack not known infeasible, by control flow or by sets
     /// already found: starting from `start`, measures are added attack by attack, then left out
-    /// again where they are not needed.
+    /// again where they are not needed. Where the time for that is over, all are added, and what
+    /// has not been left out stays.
     pub(super) fn set_without_search(
         &self,
         program: &Program,
         catalogue: &Catalogue,
         start: Option<MeasureSet>,
+        limits: &Limits,
     ) -> Option<MeasureSet> {
         let mut flows: BTreeMap<ThreadId, DelayFlow<'_>> = BTreeMap::new();
         for (attack, _) in &self.outcomes {
@@ -182,6 +188,10 @@ impl KnownAttacks {
             if eliminates(attack, &chosen) {
                 continue;
             }
+            if limits.check().is_err() {
+                chosen = catalogue.everything();
+                break;
+            }
             let singles = (0..catalogue.len()).map(|measure| catalogue.set([measure]));
             let best = known(attack)
                 .iter()
@@ -195,9 +205,12 @@ impl KnownAttacks {
                 return None;
             }
         }
+        if limits.check().is_err() && !open.iter().all(|attack| eliminates(attack, &chosen)) {
+            return None;
+        }
         let mut dearest_first: Vec<usize> = chosen.ones().collect();
         dearest_first.sort_by(|a, b| catalogue.costs()[*b].cmp(&catalogue.costs()[*a]));
-        for measure in dearest_first {
+        for measure in dearest_first.into_iter().take_while(|_| limits.check().is_ok()) {
             let mut fewer = chosen.clone();
             fewer.set(measure, false);
             if open.iter().all(|attack| eliminates(attack, &fewer)) {

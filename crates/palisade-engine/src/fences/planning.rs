@@ -57,7 +57,7 @@ pub(super) fn plan<'c>(
     let groups: Vec<Vec<Attack>> = groups.into_values().collect();
     let planning = Planning { program, groups, catalogues, offer, request, options, observer };
     for group in &planning.groups {
-        PartPlan::announce(group, program, catalogues.of_thread(group[0].thread), observer);
+        PartPlan::announce(group, program, catalogues.of_thread(group[0].thread), &options.limits, observer);
     }
     if options.checks
         && let Some(planned) = planning.checked(&planning.start())?

@@ -12,6 +12,10 @@ use super::unfinished::Unfinished;
 use palisade_exploration::instrumented::{Attack, Fault};
 use palisade_model::limits::{Halt, Limits, StopReason};
 use palisade_model::program::{Program, ThreadId};
+use std::time::Duration;
+
+/// How long a set may be sought without searches when the limits are reached.
+const LAST_WORDS: Duration = Duration::from_millis(200);
 
 /// What was found for one part.
 pub(super) struct PartPlan {
@@ -84,7 +88,8 @@ impl PartPlan {
     pub(super) fn leave(&mut self, program: &Program, catalogue: &Catalogue, reason: Unfinished) {
         self.state = State::Left(reason);
         let best = self.choice.chosen.take();
-        self.choice.chosen = self.known.set_without_search(program, catalogue, best);
+        let limits = Limits::none().with_timeout(LAST_WORDS);
+        self.choice.chosen = self.known.set_without_search(program, catalogue, best, &limits);
     }
 
     /// Chooses for the part, as far as an attempt allows; what earlier attempts have found is not
@@ -119,10 +124,16 @@ impl PartPlan {
     }
 
     /// Tells the observer what is known to be valid before any search.
-    pub(super) fn announce(attacks: &[Attack], program: &Program, catalogue: &Catalogue, observer: &dyn Observer) {
+    pub(super) fn announce(
+        attacks: &[Attack],
+        program: &Program,
+        catalogue: &Catalogue,
+        limits: &Limits,
+        observer: &dyn Observer,
+    ) {
         if observer.asks_for_best() {
             let known = KnownAttacks::new(attacks);
-            known.tell_best(known.set_without_search(program, catalogue, None).as_ref(), catalogue, observer);
+            known.tell_best(known.set_without_search(program, catalogue, None, limits).as_ref(), catalogue, observer);
         }
     }
 

@@ -4,7 +4,7 @@ use super::body::{Written, confirmation_words, evidence};
 use super::{News, Page, paragraph, section, table};
 use palisade_coverability::{Answer, Outcome, ReachAnswer, ReachOutcome};
 use palisade_evidence::{NetRun, RunStep};
-use palisade_model::net::{Count, Formula, Net, Target};
+use palisade_model::net::{Count, Formula, Net, Quantifier, Target};
 use palisade_model::text::escaped;
 use palisade_report::conditions::condition_words;
 use palisade_report::cover::{Context, proof_words, size};
@@ -22,7 +22,11 @@ pub fn cover_page(document: &CoverDocument<'_>, answer: &Answer, context: &Conte
         Outcome::Coverable(run) => Some(run),
         _ => None,
     };
-    let asked = section("Targets", &targets(&context.problem.net, &context.problem.query.targets));
+    let heading = match context.quantifier {
+        Some(Quantifier::Always) => "Targets: what the formula forbids",
+        _ => "Targets",
+    };
+    let asked = section(heading, &targets(&context.problem.net, &context.problem.query.targets));
     page(document, (&asked, run), context, command)
 }
 
@@ -59,12 +63,13 @@ fn page(
         CoverVerdict::Uncoverable => (News::Good, "uncoverable"),
         CoverVerdict::Reachable => (News::Bad, "reachable"),
         CoverVerdict::Unreachable => (News::Good, "unreachable"),
-        CoverVerdict::Unknown => (News::Open, "not decided"),
+        CoverVerdict::Unknown => (News::Open, "unknown"),
     };
     let mut page = Page::new(context.file, news, verdict);
     page.fact("net", size(net));
     if let Some(query) = context.query {
-        page.fact("question", [Some(query), context.property].map(Option::unwrap_or_default).join(" ").trim());
+        let property = context.property.map_or(String::new(), |property| format!(", property {property}"));
+        page.fact("question", format!("{query}{property}"));
     }
     if let (Some(quantifier), Some(holds)) =
         (context.quantifier, document.formula.as_ref().and_then(|formula| formula.holds))

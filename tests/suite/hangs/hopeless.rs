@@ -24,7 +24,7 @@ pub(super) fn word(found: &Hangs) -> String {
 }
 
 /// Programs with what they are under SC and under TSO.
-const KNOWN: [(&str, &str, &str); 11] = [
+const KNOWN: [(&str, &str, &str); 13] = [
     // One that nobody wakes, beside one that goes on for ever.
     ("address x, n thread a { loop { xchg(n, 1); xchg(n, 0); } } thread b { await (x == 1); }", "hopeless", "hopeless"),
     // The flag is up for a moment again and again, so there is hope.
@@ -69,6 +69,19 @@ const KNOWN: [(&str, &str, &str); 11] = [
         "address x, y thread a { let r = y; assume (r == 1); xchg(x, 1); } thread b { await (x == 1); }",
         "hopeful",
         "hopeful",
+    ),
+    // More stores wait than buffers hold at first.
+    (
+        "address x, y, a, k thread a { a = 1; a = 2; a = 3; x = 1; let r = y; await (k != 5); } \
+         thread b { y = 1; let r = x; await (k != 5); }",
+        "hopeful",
+        "hopeful",
+    ),
+    (
+        "address x, y, a, k, n thread a { a = 1; a = 2; a = 3; x = 1; if (y == 1) { k = 1; } } \
+         thread b { y = 1; if (x == 0) { await (k == 1); } } thread c { loop { xchg(n, 1); xchg(n, 0); } }",
+        "hopeful",
+        "hopeless",
     ),
 ];
 

@@ -76,7 +76,10 @@ impl<'a> Asking<'a> {
             loop {
                 match self.look(model.into(), capacity, nodes) {
                     Ok(mut found) if found.is_whole() => return Ok(self.told(&mut found, instance)),
-                    Ok(_) if capacity < self.options.buffer => capacity = (2 * capacity).min(self.options.buffer),
+                    Ok(_) if capacity < self.options.buffer => {
+                        capacity = (2 * capacity).min(self.options.buffer);
+                        continue;
+                    }
                     Ok(found) if found.has_closed_lock => return Ok(Verdict::Unknown(Why::LockedForEver)),
                     Ok(_) => last = Why::BuffersLonger(capacity),
                     Err(Halt::Stopped(StopReason::Budget)) if nodes.is_some() => {}

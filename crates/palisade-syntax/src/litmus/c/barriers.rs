@@ -3,9 +3,10 @@
 //!
 //! Their nearest of C11 is `atomic_thread_fence(memory_order_seq_cst)`. On x86 the fence stands
 //! beside a locked instruction, where store buffers are empty, so it changes nothing there. An
-//! update that returns a value has fences before and behind its statement. A `cmpxchg` has none, as
-//! it orders nothing when it fails. `smp_mb__before_atomic` and its like are full barriers beside
-//! such calls alone.
+//! update that returns a value has fences before and behind its statement, if nothing else in the
+//! statement accesses memory: a store behind the update would not be delayed past the fence. A
+//! `cmpxchg` has none, as it orders nothing when it fails. `smp_mb__before_atomic` and its like are
+//! full barriers beside such statements alone.
 
 use super::body::{Reader, statement};
 use super::calls::{Called, fence, update, word};
@@ -46,7 +47,10 @@ impl<'s> Reader<'_, 's> {
 
     /// Puts fences around the statements from a number on, if an update in them is a full barrier.
     pub(super) fn fence_full_update(&mut self, first: usize, start: Span, statements: &mut Vec<Statement<'s>>) {
-        if std::mem::take(&mut self.is_full_barrier) {
+        let is_one = std::mem::take(&mut self.is_full_barrier);
+        let begin = self.tokens.iter().position(|(_, span)| span.start >= start.start).unwrap_or(self.at);
+        let own = (begin..self.at).filter_map(|at| self.token_at(at)).filter(|token| *token != Token::Symbol(";"));
+        if is_one && is_alone(&own.collect::<Vec<_>>(), is_full) {
             let at = |place: usize| Span { start: place, end: place };
             let fenced = |span: Span| statement(barrier(span), span, span);
             statements.insert(first, fenced(at(start.start)));
@@ -74,7 +78,9 @@ impl<'s> Reader<'_, 's> {
             return false;
         }
         let words = (0..end).rev().map(|at| self.token_at(at)).take_while(|token| !ends(token));
-        has_update(words.flatten(), is_it)
+        let mut own: Vec<Token<'s>> = words.flatten().collect();
+        own.reverse();
+        is_alone(&own, is_it)
     }
 
     /// The same of the statement behind it.
@@ -83,19 +89,22 @@ impl<'s> Reader<'_, 's> {
             return false;
         }
         let ends = |token: &Token<'s>| matches!(token, Token::Symbol(";" | "{" | "}"));
-        has_update((2..).map_while(|ahead| self.token(ahead)).take_while(|token| !ends(token)), is_it)
+        let own = (2..).map_while(|ahead| self.token(ahead)).take_while(|token| !ends(token));
+        is_alone(&own.collect::<Vec<_>>(), is_it)
     }
 }
 
-/// Whether the tokens of a statement without parts have such a name.
-fn has_update<'s>(tokens: impl Iterator<Item = Token<'s>>, is_it: impl Fn(&str) -> bool) -> bool {
-    let mut found = false;
-    for token in tokens {
-        match token {
-            Token::Name("if" | "else" | "while" | "do") => return false,
-            Token::Name(word) => found |= is_it(word),
-            _ => {}
-        }
-    }
-    found
+/// Whether a statement is the call of such a name, or gives its value to a variable, and accesses
+/// memory by that call alone: `int r = xchg(x, 1)`.
+fn is_alone(statement: &[Token<'_>], is_it: impl Fn(&str) -> bool) -> bool {
+    let Some(open) = statement.iter().position(|token| *token == Token::Symbol("(")) else { return false };
+    let [before @ .., Token::Name(name)] = &statement[..open] else { return false };
+    let [operands @ .., Token::Symbol(")")] = &statement[open + 1..] else { return false };
+    let is_given = match before {
+        [] => true,
+        [names @ .., Token::Symbol("=")] => names.iter().all(|token| matches!(token, Token::Name(_))),
+        _ => false,
+    };
+    let accesses = |token: &Token<'_>| matches!(token, Token::Symbol("(" | ")" | "*" | "[" | "?"));
+    is_given && is_it(name) && !operands.iter().any(accesses)
 }

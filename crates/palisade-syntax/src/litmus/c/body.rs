@@ -79,7 +79,7 @@ pub(super) struct Body<'s> {
 
 /// Reads a body.
 pub(super) struct Reader<'a, 's> {
-    tokens: Vec<(Token<'s>, Span)>,
+    pub(super) tokens: Vec<(Token<'s>, Span)>,
     /// The next token.
     pub(super) at: usize,
     end: Span,
